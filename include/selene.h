@@ -4037,6 +4037,9 @@ SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler,
  *  A run that is stopped (SELENE_STOP_PREEMPTED, _CONSTRAINT_LOST, _SHUTDOWN, or cancelled here) is given back when it has
  *  come back: its task is as before the run. Cancelling the task for all is the fleet's.
  *
+ *  A fleet may ask a node to leave (its function drain), which that hears with a beat: it takes nothing more, lets its runs
+ *  end, and is CLOSED, as after selene_node_leave without a limit of time.
+ *
  *  The scheduler may be served (section SERVER): connected processes run tasks of the fleet as if they were the owner's.
  *  What they would register, change or cancel is refused with UNSUPPORTED: here it would be lost, or come back.
  * ========================================================================= */
@@ -4122,7 +4125,7 @@ enum {
     /** It has no lease, and asks for one. */
     SELENE_NODE_JOINING = 0,
     SELENE_NODE_WORKING = 1,
-    /** It takes nothing more (selene_node_leave). */
+    /** It takes nothing more (selene_node_leave, or its fleet has asked it to leave). */
     SELENE_NODE_LEAVING = 2,
     /** It has told the database everything, or its grace is over: it asks for nothing more. */
     SELENE_NODE_CLOSED = 3

@@ -145,11 +145,20 @@ begin
     from p join class c on c.class = any(array[p.class]) join queue q on q.queue = any(array[c.queue]) order by p.nth;
 end $$;
 
--- One queue, or those after `after` by name: whether they are paused, what is ready (counted to 10,000) and for how long, limits.
+-- One queue, or those after `after` by name: whether they are paused, what is ready (counted to 10,000) and for how long, and
+-- what `set_queue` sets.
+do $$
+begin
+  if exists (select 1 from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace
+    and p.proname = 'queues' and not 'max_input' = any(p.proargnames)) then
+    drop function queues(text, text, int);
+  end if;
+end $$;
 create or replace function queues(of_name text default null, after text default '', most int default 100)
 returns table (
   queue text, paused boolean, paused_until timestamptz, ready bigint, oldest interval, limit_refresh int, pending_refresh bigint,
-  limit_processing int, pending_processing bigint, holds boolean, pace interval, retention interval)
+  limit_processing int, pending_processing bigint, holds boolean, pace interval, retention interval, backoff_min interval,
+  backoff_max interval, jitter int, max_input int)
 language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns();
@@ -164,25 +173,33 @@ begin
         select s.last_run from slot s where s.line = x.line and s.state = 0 order by s.last_run limit 1) o),
       q.limit_refresh, (select p.pending from pending p where p.queue = q.queue and p.kind = 1),
       q.limit_processing, (select p.pending from pending p where p.queue = q.queue and p.kind = 2),
-      q.holds, span(q.pace), span(q.retention)
+      q.holds, span(q.pace), span(q.retention), span(q.backoff_min), span(q.backoff_max), q.jitter, q.max_input
     from queue q cross join lateral (
       select lines_of(coalesce((select array_agg(c.class) from class c where c.queue = q.queue), '{}')) as lines) l
     where case when queues.of_name is null then q.name > queues.after else q.name = queues.of_name end
     order by q.name limit least(queues.most, 1000);
 end $$;
 
--- Nodes, those that are alive first, with what they run (counted to 10,000) and 20 of the handlers that they serve.
+-- Nodes, those that are alive first, with what they run (counted to 10,000), 20 of the handlers that they serve, and whether
+-- they were asked to leave.
+do $$
+begin
+  if exists (select 1 from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace
+    and p.proname = 'workers' and not 'draining' = any(p.proargnames)) then
+    drop function workers(int);
+  end if;
+end $$;
 create or replace function workers(most int default 100)
 returns table (
   worker bigint, name text, version text, started timestamptz, beaten timestamptz, expires timestamptz, lease interval,
-  alive boolean, jumps int, runs bigint, handlers text[])
+  alive boolean, jumps int, runs bigint, handlers text[], draining boolean)
 language plpgsql as $$
 #variable_conflict use_column
 begin
   return query
     select d.worker, d.name, d.version, d.started, d.beaten, d.expires, d.lease, d.alive, d.jumps,
       (select count(*) from (select 1 from slot s where s.worker = d.worker and s.state = 4 limit 10000) counted),
-      array(select distinct c.handler from class c where c.class = any(d.serves) order by c.handler limit 20)
+      array(select distinct c.handler from class c where c.class = any(d.serves) order by c.handler limit 20), d.draining
     from nodes d order by d.alive desc, d.name, d.worker limit least(workers.most, 1000);
 end $$;
 

@@ -20,6 +20,7 @@ set local search_path = :"schema", pg_temp;
 \ir claim.sql
 \ir decision.sql
 \ir worker.sql
+\ir drain.sql
 \ir look.sql
 \ir board.sql
 \ir rights.sql

@@ -32,7 +32,8 @@ create or replace view ended as
 
 create or replace view nodes as
   select w.worker, w.name, w.version, instant(w.started) as started, instant(w.beaten) as beaten, instant(w.expires) as expires,
-    span(w.ttl) as lease, w.expires >= now_ns() and w.beaten <= now_ns() + w.ttl / 10 as alive, w.jumps, w.serves
+    span(w.ttl) as lease, w.expires >= now_ns() and w.beaten <= now_ns() + w.ttl / 10 as alive, w.jumps, w.serves,
+    w.draining
   from worker w;
 
 -- One record: the live one of an id, else the last. No row: the id is not registered.

@@ -8,7 +8,7 @@ declare
     "enqueue": ["register", "try_register", "update_task", "cancel", "cancel_tag", "retry", "run_now", "result", "wake"],
     "work": ["hello", "beat", "bye", "turn", "claim", "complete", "release", "promote", "fate", "classes"],
     "look": ["get", "list", "explain", "status", "board", "last_ended", "queues", "workers", "counters", "classes", "now_ns"],
-    "manage": ["pause", "resume", "set_queue", "prune", "partitions", "cancel_all"]}';
+    "manage": ["pause", "resume", "set_queue", "prune", "partitions", "cancel_all", "drain"]}';
   -- An index for tags can only be read as a bitmap.
   by_tag constant text[] := '{cancel_tag,list}';
   -- What a worker calls gives up what transactions of others keep locked before the worker gives the call up: it would go on

@@ -69,6 +69,7 @@ create table if not exists worker (
   suspect bigint not null default 0,                       -- the last suspect that it claimed, which runs alone (N15)
   jumps   int    not null default 0,
   serves  int[]  not null default '{}') with (fillfactor = 50);
+alter table worker add column if not exists draining boolean not null default false;  -- it is to leave, and hears so (N37)
 
 -- What a task is: written at registration, by updates, at the end of a period.
 create table if not exists task (

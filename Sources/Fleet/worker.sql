@@ -42,7 +42,8 @@ end $$;
 -- The lease begins anew; `elapsed` is what the node's own clock ran since it sent its last beat, null if one was not answered
 -- since, which may yet be made: then it judges nobody for a lease. Rows of `what`: 0 the lease
 -- holds until `number`; 1 run `number` of `held` is no longer the node's, for the stop reason `value`; 2 the clocks differ by
--- `number`; 3 `number` runs were taken back from the dead. No row 0: the incarnation is over, say hello anew.
+-- `number`; 3 `number` runs were taken back from the dead; 4 the node is to leave (N37). No row 0: the incarnation is over, say
+-- hello anew.
 -- Who judges has beaten for a whole lease without a gap, and judges by the instant of its own beat (N11, N12). A gap is half a
 -- lease: after an outage that was shorter everybody comes back before his lease is over.
 create or replace function beat(
@@ -72,6 +73,7 @@ begin
     order by c.class for update;
   if beat.serves is not null then perform serve(beat.worker, beat.serves, n); end if;
   return query select 0, n + w.ttl, w.ttl;
+  if w.draining then return query select 4, 1::bigint, null::bigint; end if;
   if cardinality(beat.held) > 0 then
     return query select 1, l.run, l.stop::bigint from lost_runs(beat.worker, beat.held) l;
   end if;

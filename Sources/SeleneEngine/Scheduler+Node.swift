@@ -52,9 +52,7 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `unsupported` without a node.
   package func leaveFleet(grace: Span, at moment: Moment) throws(SeleneError) {
     guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, 0, Self.longestGrace, .duration) }
-    let node = try openedNode()
-    node.isLeaving = true
-    node.machine.close(at: moment.now, grace: grace)
+    try openedNode().machine.close(at: moment.now, grace: grace)
   }
 
   /// The scheduler has no node any more; what its incarnations still have, others take when the lease is over.
@@ -301,7 +299,7 @@ extension Scheduler {
   /// something to run, so one task is claimed before.
   private func room(for node: SchedulerNode, at now: Instant) -> OfferedRoom? {
     node.looksAt = Time.never
-    guard !isDrained, !isLeaving, !node.isLeaving else { return nil }
+    guard !isDrained, !isLeaving, !node.machine.isLeaving else { return nil }
     var room = OfferedRoom(until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges)
     for cycle in cycles where !cycle.isOfOneTask && !cycle.isEnded {
       room.open.formUnion(cycle.kinds)
@@ -416,6 +414,7 @@ extension Scheduler {
             .warning,
             "the clock of the fleet's database differs from this machine's by \(span: span) since the last beat")
         case .tookBack(let count): log(.info, "\(count) runs of nodes that are dead were taken back")
+        case .draining: log(.info, "the fleet has asked this node to leave: it takes nothing more")
         case .refused: break
         case .unreadable:
           log(.error, "an answer of the fleet cannot be read: its schema is of a release that this one does not know")

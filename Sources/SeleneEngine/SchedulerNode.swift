@@ -70,8 +70,6 @@ package final class SchedulerNode {
   var looksAt: Instant = Time.never
   /// Of these an earlier run is at work here; they are claimed tasks without a record.
   var awaiting: [NodeRun] = []
-  /// It takes nothing more.
-  var isLeaving = false
   /// Why the database refused, in its own words.
   var refusal: Bytes?
   /// What the border keeps for the host until the next request.

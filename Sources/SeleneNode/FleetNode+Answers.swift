@@ -30,6 +30,10 @@ extension FleetNode {
     times.settle()
     if let difference = answer.difference { actions.append(.clocksDiffer(difference)) }
     if answer.tookBack > 0 { actions.append(.tookBack(answer.tookBack)) }
+    if answer.isDraining && closesAt == nil {
+      actions.append(.draining)
+      leave(at: Time.never)
+    }
     guard let expires = answer.expires else { return end(beat.worker) }
     clockDifference = expires.subtracting(options.lease).subtracting(now)
     for place in incarnations.indices where incarnations[place].worker == beat.worker {

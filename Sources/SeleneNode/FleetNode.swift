@@ -161,10 +161,15 @@ package final class FleetNode {
   /// without having told the database.
   package func close(at instant: Instant, grace: Span) {
     advance(to: instant)
-    endRoom()
-    closesAt = min(closesAt ?? Time.never, now.adding(max(grace, 0)))
-    for place in incarnations.indices { incarnations[place].takes = false }
+    leave(at: now.adding(max(grace, 0)))
     advance(to: instant)
+  }
+
+  /// Takes nothing more, and waits for the database until then.
+  func leave(at end: Instant) {
+    endRoom()
+    closesAt = min(closesAt ?? Time.never, end)
+    for place in incarnations.indices { incarnations[place].takes = false }
   }
 
   // MARK: Questions
@@ -174,6 +179,9 @@ package final class FleetNode {
 
   /// What any of the classes that it was told of asks for.
   package var constraints: Constraints { classes.reduce([]) { $0.union($1.constraints) } }
+
+  /// It takes nothing more.
+  package var isLeaving: Bool { closesAt != nil }
 
   /// Whether runs may come for the room that is offered without anything new happening: a claim is on its way, or is the next
   /// thing to be asked. Once the fleet has answered that there is nothing, it is not.

@@ -14,6 +14,8 @@ package enum NodeAction: Sendable {
   case clocksDiffer(Span)
   /// So many runs of the dead were taken back by this node (N11).
   case tookBack(Int64)
+  /// The fleet wants it to leave (N37).
+  case draining
   /// The database refused a call; it is made again after a pause.
   case refused(SQLState)
   /// The rows are not those of the statement: the schema is of a release that this node cannot read.

@@ -47,6 +47,7 @@ extension BeatAnswer {
       case 1: lost.append(LostRun(run: number, reason: StopReason(row[2])))
       case 2: difference = number
       case 3: tookBack = number
+      case 4: isDraining = true
       // A later release of the schema may tell more.
       default: break
       }

@@ -21,6 +21,8 @@ package struct BeatAnswer: Sendable {
   package var difference: Span?
   /// How many runs were taken back from the dead (N11).
   package var tookBack: Int64 = 0
+  /// The node is to leave (N37).
+  package var isDraining = false
   package var lost: [LostRun] = []
 
   package init() {}

@@ -32,6 +32,8 @@ final class FleetModel {
   private struct Worker {
     var beaten: Instant
     var expires: Instant
+    /// It was asked to leave (N37).
+    var isDraining = false
     /// It has beaten without a gap since then.
     var steady: Instant
     let lease: Span
@@ -123,6 +125,8 @@ final class FleetModel {
     return lastWorker
   }
 
+  func drain(_ worker: Int64) { workers[worker]?.isDraining = true }
+
   private func beat(_ beat: NodeBeat) -> BeatAnswer {
     var answer = BeatAnswer()
     guard var me = workers[beat.worker] else { return answer }
@@ -136,6 +140,7 @@ final class FleetModel {
     (me.beaten, me.expires) = (now, now + me.lease)
     workers[beat.worker] = me
     answer.expires = me.expires
+    answer.isDraining = me.isDraining
     answer.lost = lost(beat.held, of: beat.worker)
     if rules.contains(.jumps) {
       for (number, worker) in workers where worker.beaten > now + worker.lease / 10 {

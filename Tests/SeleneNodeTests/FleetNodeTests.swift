@@ -634,6 +634,62 @@ import Testing
     #expect(desk.node.isClosed)
   }
 
+  @Test("N37 a node that is asked to leave takes nothing more, ends what runs however long that takes, and says bye")
+  func drains() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second)
+    try desk.open(lanes: 1)
+    try desk.claim(1, of: Time.second / 10)
+    try desk.claim(1, of: Time.second / 10)
+    let asked = try desk.turn()
+    desk.answer(.turn(desk.given(0, to: asked)))
+    desk.now += NodeDesk.lease / 3
+    _ = try desk.beat(1) { $0.isDraining = true }
+    #expect(desk.takeActions().contains { if case .draining = $0 { true } else { false } })
+    #expect(desk.node.isLeaving)
+    #expect(desk.node.standing.state == .leaving)
+    #expect(!desk.node.isLooking)
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run) == [2])
+    #expect(turn.claim == nil)
+    desk.answer(.turn(TurnAnswer()))
+    // What is offered once more changes nothing, nor does being asked again.
+    desk.change { $0.offer(NodeRoom(lanes: 9, until: Time.never) { _ in true }, at: desk.now) }
+    for _ in 0..<10_000 {
+      #expect(desk.call() == nil)
+      desk.now = desk.node.nextWake
+      _ = try desk.beat(1) { $0.isDraining = true }
+    }
+    #expect(desk.takeActions().isEmpty)
+    try desk.finish(1)
+    let last = try desk.turn()
+    #expect(last.decisions.map(\.key.run) == [1])
+    desk.answer(.turn(desk.given(0, to: last)))
+    #expect(desk.call()?.words == "bye 1")
+    desk.answer(.bye)
+    #expect(desk.node.isClosed)
+    #expect(desk.node.nextWake == Time.never)
+  }
+
+  @Test(
+    "N37 a node that is asked to leave and loses its lease joins no more, and one that closes meanwhile has its grace")
+  func drainsAlone() throws {
+    let lost = try NodeDesk.joined()
+    lost.now += NodeDesk.lease / 3
+    _ = try lost.beat(1) {
+      $0.isDraining = true
+      $0.expires = nil
+    }
+    #expect(lost.call() == nil)
+    #expect(lost.node.isClosed)
+    let desk = try NodeDesk.working(1, lanes: 1)
+    desk.now += NodeDesk.lease / 3
+    _ = try desk.beat(1) { $0.isDraining = true }
+    desk.change { $0.close(at: desk.now, grace: Time.second) }
+    desk.now += Time.second
+    #expect(desk.call() == nil)
+    #expect(desk.node.isClosed)
+  }
+
   // MARK: The border
 
   @Test("options and decisions that the database would refuse are refused here, by name")

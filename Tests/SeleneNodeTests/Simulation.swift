@@ -123,9 +123,15 @@ final class Simulation {
 
   private func anyFault() -> Span { chance.span(0...chance.pick([5, 25, 50, 120]) * Time.second) }
 
-  /// A process ends, by a kill or by a close, and another one begins.
+  /// A process ends, by a kill, by a close, or because the fleet asks it to leave, and another one begins.
   private func replace(_ place: Int, inOrder: Bool) {
-    if inOrder { stations[place].close() } else { stations[place].kill() }
+    if !inOrder {
+      stations[place].kill()
+    } else if chance.below(2) == 0 {
+      stations[place].close()
+    } else {
+      stations[place].drain()
+    }
     stations.append(Station(stations.count, in: self))
     stations.swapAt(place, stations.count - 1)
     // Those that close are still played; the killed are not.

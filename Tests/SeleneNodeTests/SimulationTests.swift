@@ -31,6 +31,7 @@ import Testing
     var missing: Set<String> = [
       "hello", "beat", "classes", "turn", "fate", "bye", "counted", "returned", "taken", "told true", "told false",
       "stop leaseLost", "cancelled", "stop taken(SeleneCore.StopReason.cancelled)", "clocks differ", "took back",
+      "draining",
       "suspect", "refused",
     ]
     for number in 0..<300 where !missing.isEmpty {

@@ -88,6 +88,9 @@ final class Station {
     }
   }
 
+  /// Asks the database to let it leave, if it knows of it.
+  func drain() { simulation.fleet.drain(node.standing.worker) }
+
   private func pause(over: Void) {
     isPaused = false
     go()
@@ -165,6 +168,10 @@ final class Station {
     case .unreadable: simulation.fail("an answer could not be read")
     case .clocksDiffer: simulation.reach("clocks differ")
     case .tookBack: simulation.reach("took back")
+    case .draining:
+      simulation.reach("draining")
+      isClosing = true
+      for run in works.keys.sorted() { finish(run, within: 5 * Time.second) }
     }
   }
 

@@ -224,6 +224,33 @@ def test_n25_a_run_whose_task_is_cancelled_is_asked_to_stop(fleet: Fleet, start:
     assert worker.words("stop", "a") == [["stop", "a", "cancelled"]]
 
 
+@pytest.mark.parametrize("python", [False, True], ids=["c", "python"])
+def test_n37_a_node_that_is_drained_takes_nothing_more_ends_what_runs_and_is_gone(
+    fleet: Fleet, programs: dict[str, Path], python: bool
+) -> None:
+    program = PYTHON if python else programs["worker"]
+    fleet.rows("select register('a', handler => 'send')")
+    # What runs takes longer than the lease.
+    with Worker(program, fleet.server.dsn(fleet.name), "old", lease=1000, ms=2500, lanes=1) as old:
+        wait(lambda: old.words("begin", "a"))
+        assert fleet.one("select drain('old')") == 1
+        wait(lambda: fleet.one("select bool_and(draining) from nodes"))
+        # With the next beat it has heard so.
+        beaten = fleet.one("select beaten from nodes")
+        wait(lambda: fleet.one("select beaten > %s from nodes", beaten))
+        fleet.rows("select register('b', handler => 'send'), wake()")
+        wait(lambda: fleet.one("select count(*) from nodes") == 0)
+        assert fleet.rows("select id, state, attempts from ended") == [("a", "succeeded", 1)]
+        # The process goes on without its fleet; another takes over.
+        with Worker(program, fleet.server.dsn(fleet.name), "new", lease=1000) as new:
+            wait(lambda: fleet.one("select count(*) from ended") == 2)
+        assert new.words("begin", "b")
+        assert not old.words("stopped")
+        assert not old.words("stop")
+    assert not old.words("begin", "b")
+    assert old.words("stopped") == [["stopped", "0"]]
+
+
 def test_n14_who_is_stopped_waits_for_its_runs_without_working(fleet: Fleet, start: Callable[..., Worker]) -> None:
     fleet.rows("select register('a', handler => 'send')")
     with start(ms=3000) as worker:

@@ -48,6 +48,7 @@ CALLS = {
     "prune()": set(),
     "partitions()": set(),
     "cancel_all('none')": set(),
+    "drain('none')": set(),
 }
 ROLES = ("enqueue", "work", "look", "manage")
 

@@ -327,6 +327,30 @@ def test_n36_sigterm_lets_runs_end_and_gives_back_what_does_not(fleet: Fleet, st
     assert fleet.rows("select * from nodes") == []
 
 
+def test_n37_one_that_is_drained_serves_on_and_is_none_of_the_fleet(fleet: Fleet, start: Start, folder: Path) -> None:
+    manager = Manager(folder / "notify")
+    try:
+        fleet.rows("select register('a', handler => 'send')")
+        daemon = start("selened", "one", "--lease", "1s", dsn=dsn_of(fleet), NOTIFY_SOCKET=str(manager.path))
+        member = start("c", "one", "ms=2500")
+        wait(lambda: member.words("begin", "a"))
+        fleet.rows("select drain('one')")
+        manager.hears("STATUS=1 connected, 1 running; leaving the fleet")
+        fleet.rows("select register('b', handler => 'send'), wake()")
+        manager.hears("STATUS=1 connected, . running; has left the fleet, which asked for it")
+        assert fleet.rows("select * from nodes") == []
+        assert fleet.rows("select id, state, attempts from ended") == [("a", "succeeded", 1)]
+        assert "members" in look("selene-run", folder / "one", "--clients")
+        assert not daemon.is_over
+        start("selened", "two", "--lease", "1s", dsn=dsn_of(fleet))
+        other = start("c", "two")
+        wait(lambda: other.words("end", "b"))
+        assert not member.words("begin", "b")
+        assert daemon.end(signal.SIGTERM) == 0
+    finally:
+        manager.socket.close()
+
+
 def test_n11_a_database_that_is_away_at_the_start_and_later(start: Start, folder: Path) -> None:
     server, path = Server(), folder / "one"
     manager = Manager(folder / "notify")

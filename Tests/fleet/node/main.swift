@@ -124,6 +124,7 @@ struct Host {
     case .decided(let run, let counts): ["decided", run, counts]
     case .clocksDiffer(let span): ["clocks_differ", span]
     case .tookBack(let count): ["took_back", count]
+    case .draining: ["draining"]
     case .refused: ["refused"]
     case .unreadable: ["unreadable"]
     }

@@ -105,6 +105,10 @@ static void describe(selene_scheduler scheduler, char *out, size_t size) {
         snprintf(out, size, "%s",
                  *trouble.text ? trouble.text : "the database of the fleet does not answer");
         pthread_mutex_unlock(&lock);
+    } else if (node.state == SELENE_NODE_CLOSED) {
+        snprintf(out, size, "has left the fleet, which asked for it");
+    } else if (node.state == SELENE_NODE_LEAVING) {
+        snprintf(out, size, "leaving the fleet");
     } else if (node.worker) {
         snprintf(out, size, "worker %lld of the fleet", (long long)node.worker);
     } else {

@@ -69,8 +69,8 @@ class FleetBoard:
             told = {item: (value, alarm) for item, value, alarm in session.rows("select * from {}.status()")}
             tasks, after = _tasks(session, choice)
             ended, ended_after = _ended(session, choice.ended, choice.queue, choice.ended_after, _ENDED)
-            queues = _named(_QUEUE, session.rows(f"select * from {{}}.queues(most => {_QUEUES + 1})"))
-            nodes = _named(_NODE, session.rows(f"select * from {{}}.workers({_NODES + 1})"))
+            queues = _named(_QUEUE, session.rows(f"select {', '.join(_QUEUE)} from {{}}.queues(most => {_QUEUES + 1})"))
+            nodes = _named(_NODE, session.rows(f"select {', '.join(_NODE)} from {{}}.workers({_NODES + 1})"))
             ((now,),) = session.rows("select {}.now_ns()")
             return {
                 "fleet": self._link.schema,
