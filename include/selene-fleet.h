@@ -372,6 +372,52 @@ SELENE_API selene_status selene_fleet_cancel_tag(selene_fleet fleet, const char 
                                                  int64_t tag_length, uint64_t *out_count);
 
 /**
+ * Cancels every live task of the fleet's queue, with what waits behind.
+ *
+ * @param out_count  how many records became cancelled; may be NULL
+ *
+ * Thread: any; blocks, as long as that many records take. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_cancel_queue(selene_fleet fleet, uint64_t *out_count);
+
+/**
+ * Registers a task that has failed once more: due at once, with the same terms and input, and no attempts. What waited behind
+ * it has ended with it, and stays so.
+ *
+ * @param id, id_length    the task; −1: NUL-terminated
+ * @param out_disposition  SELENE_DISPOSITION_ADDED, or _HELD where its queue has no place; may be NULL
+ * @return INVALID_ARGUMENT (also: it is live, or has not failed), TOO_MANY_PENDING, NOT_FOUND (it is not registered, or no
+ *         longer known)
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_retry(selene_fleet fleet, const char *id, int64_t id_length,
+                                            int32_t *out_disposition);
+
+/** What a task waits for that is due. Since: 0.2. */
+enum {
+    /** A worker, which takes it by its rank. */
+    SELENE_FLEET_WAITS_FOR_WORKER = 0,
+    /** A place of its queue, which has a limit. */
+    SELENE_FLEET_WAITS_FOR_PLACE = 1,
+    /** The end of the run of the record before it. */
+    SELENE_FLEET_WAITS_FOR_RUN = 2
+};
+
+/**
+ * Lets a live task be due now, whatever it waited for by time; its periods stay where they are.
+ *
+ * @param id, id_length  the task; −1: NUL-terminated
+ * @param out_waits      a SELENE_FLEET_WAITS_ number, what it still waits for; −1: something that this library does not know.
+ *                       May be NULL
+ * @return INVALID_ARGUMENT (also: it runs already), NOT_FOUND (no live task has that id)
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_run_now(selene_fleet fleet, const char *id, int64_t id_length,
+                                              int32_t *out_waits);
+
+/**
  * Reads the record of an id.
  *
  * @param id, id_length  the task; −1: NUL-terminated
@@ -444,6 +490,60 @@ SELENE_API selene_status selene_fleet_result(selene_fleet fleet, const char *id,
  *  QUEUE
  * ========================================================================= */
 
+/** What a queue lets through, and how its tasks wait. Initialise with SELENE_FLEET_QUEUE_TERMS_INIT: −1, the default of each,
+ *  leaves it as it is. Since: 0.2. */
+typedef struct selene_fleet_queue_terms {
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** How long a standing task waits after a run, ns: 0 … 10 years; 15 min in a new queue. */
+    int64_t pace;
+    /** The shortest and the longest pause after a failure, ns: 0 … 10 years, the first not above the second; 10 s and 5 h in a
+     *  new queue. */
+    int64_t backoff_min;
+    int64_t backoff_max;
+    /** How long records are kept that have ended, ns: 0 … 10 years; 24 h in a new queue; 0 keeps none. */
+    int64_t retention;
+    /** How many bytes an input may have: 0 … 1 073 741 823; 10 240 in a new queue. */
+    int64_t max_input;
+    /** How many requests of each kind may be pending, standing tasks aside: 0 … 2 147 483 647; SELENE_UNLIMITED, as in a new
+     *  queue: any number. With a limit registrations of the queue wait for one another's commit. */
+    int64_t limit_refresh;
+    int64_t limit_processing;
+    /** By how many thousandths chance may shorten a pause after a failure: 0 … 1 000; 0 in a new queue. */
+    int32_t jitter;
+    /** 1: what finds no place waits for one (SELENE_STATE_HELD); 0, as in a new queue: it is refused. */
+    int32_t holds;
+} selene_fleet_queue_terms;
+
+#define SELENE_FLEET_QUEUE_TERMS_INIT                                                              \
+    { SELENE_SIZE(selene_fleet_queue_terms), 0, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
+
+/** A queue of a fleet. Since: 0.2. */
+typedef struct selene_fleet_queue {
+    uint32_t struct_size;
+    uint32_t flags;
+    selene_text name;
+    /** Until when workers are given nothing of it; 0: they are; SELENE_NEVER: until selene_fleet_resume. */
+    int64_t paused_until;
+    /** How many tasks are ready, counted to 10 000, and for how long the oldest of them is, ns; −1: none is. */
+    uint64_t ready;
+    int64_t oldest;
+    /** How many requests of each kind are pending; −1: there is no limit, and nobody counts them. */
+    int64_t pending_refresh;
+    int64_t pending_processing;
+    /** How it is set; nothing in it is −1. */
+    const selene_fleet_queue_terms *terms;
+} selene_fleet_queue;
+
+/** Queues of a fleet, by name. Made by selene_fleet_queue_list. Since: 0.2. */
+typedef struct selene_fleet_queues {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t count;
+    const selene_fleet_queue *const *queues;
+} selene_fleet_queues;
+
 /** A line of a fleet's status. Since: 0.2. */
 typedef struct selene_fleet_item {
     /** "nodes", "ready", "queue 'mail'", … */
@@ -479,6 +579,49 @@ SELENE_API selene_status selene_fleet_pause(selene_fleet fleet, int64_t span);
 SELENE_API selene_status selene_fleet_resume(selene_fleet fleet);
 
 /**
+ * Writes the defaults into terms, as SELENE_FLEET_QUEUE_TERMS_INIT does.
+ *
+ * @param terms        where to write
+ * @param struct_size  sizeof(selene_fleet_queue_terms) of the caller; no more bytes are written
+ * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_queue_terms_init(selene_fleet_queue_terms *terms,
+                                                       uint32_t struct_size);
+
+/**
+ * Sets the fleet's queue, all of it or nothing; a queue that is not there is made.
+ *
+ * What is registered from now on has it so; a limit that is lower than what is pending takes nothing away, and holds that ends
+ * leaves held what is held.
+ *
+ * @param terms  what is to change
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_set_queue(selene_fleet fleet,
+                                                const selene_fleet_queue_terms *terms);
+
+/**
+ * Tells how queues stand and are set, by name: at most 1 000. A queue comes with the first task that names it.
+ *
+ * @param after, after_length  those behind this name alone, the last one of the list before; −1: NUL-terminated. NULL and 0: from
+ *                             the first on
+ * @param out_queues           one block, with its texts
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller frees it with selene_fleet_queues_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_queue_list(selene_fleet fleet, const char *after,
+                                                 int64_t after_length,
+                                                 selene_fleet_queues **out_queues);
+
+/** Frees what selene_fleet_queue_list returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_queues_destroy(selene_fleet_queues *queues);
+
+/**
  * Tells workers that listen that something of the fleet's queue is due, so that they need not wait for their next look: call
  * it once after what was registered.
  *
@@ -510,6 +653,79 @@ SELENE_API selene_status selene_fleet_status(selene_fleet fleet, selene_fleet_it
 
 /** Frees what selene_fleet_status returned; NULL is ignored. Thread: any. Since: 0.2. */
 SELENE_API void selene_fleet_items_destroy(selene_fleet_items *items);
+
+/* ============================================================================
+ *  NODE
+ * ========================================================================= */
+
+enum {
+    /** Its lease holds. */
+    SELENE_FLEET_NODE_IS_ALIVE = 1,
+    /** It was asked to leave (selene_fleet_drain). */
+    SELENE_FLEET_NODE_IS_DRAINING = 2
+};
+
+/** A worker of a fleet, in whatever process, that has said hello and not bye. Since: 0.2. */
+typedef struct selene_fleet_node {
+    uint32_t struct_size;
+    /** SELENE_FLEET_NODE_ bits. */
+    uint32_t flags;
+    /** That of its incarnation, which is never used again; another one each time that its lease was lost. */
+    int64_t number;
+    selene_text name;
+    /** The release of its library. */
+    selene_text version;
+    int64_t started_at;
+    /** When it last beat, and until when its lease holds if it does not again. */
+    int64_t beaten_at;
+    int64_t expires_at;
+    /** How long its lease is, ns. */
+    int64_t lease;
+    /** How many runs it has, counted to 10 000. */
+    uint64_t runs;
+    /** At most 20 of the handlers that it serves, by name. */
+    const selene_text *handlers;
+    uint32_t handler_count;
+    /** How often its clock and the database's went apart. */
+    uint32_t jumps;
+} selene_fleet_node;
+
+/** Workers of a fleet, those that are alive first, then by name. Made by selene_fleet_node_list. Since: 0.2. */
+typedef struct selene_fleet_nodes {
+    uint32_t struct_size;
+    uint32_t flags;
+    uint64_t count;
+    const selene_fleet_node *const *nodes;
+} selene_fleet_nodes;
+
+/**
+ * Tells who works for a fleet: at most 1 000.
+ *
+ * @param out_nodes  one block, with its texts
+ * @return INVALID_ARGUMENT
+ *
+ * Ownership: the caller frees it with selene_fleet_nodes_destroy. Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_node_list(selene_fleet fleet, selene_fleet_nodes **out_nodes);
+
+/** Frees what selene_fleet_node_list returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes);
+
+/**
+ * Asks a node to leave: it takes nothing more, gives back what was not begun, lets what runs end, however long that takes, and
+ * says bye. It hears so with its next beat, within a third of its lease.
+ *
+ * Its process goes on, without the fleet, until who has started it ends it: one that ended by itself would be started again,
+ * and join. Its worker is CLOSED then (selene_worker_get).
+ *
+ * @param name, name_length  the node's, as selene_fleet_node_list tells it; −1: NUL-terminated
+ * @param out_count          how many nodes have that name, all of which are asked; may be NULL
+ * @return INVALID_ARGUMENT, NOT_FOUND (no node has that name)
+ *
+ * Thread: any; blocks. Since: 0.2.
+ */
+SELENE_API selene_status selene_fleet_drain(selene_fleet fleet, const char *name,
+                                            int64_t name_length, uint64_t *out_count);
 
 /* ============================================================================
  *  WORKER
@@ -564,7 +780,8 @@ typedef struct selene_worker_info {
     uint32_t struct_size;
     /** SELENE_WORKER_IS_ bits. */
     uint32_t flags;
-    /** A SELENE_NODE_ number; CLOSED also where its scheduler was closed. */
+    /** A SELENE_NODE_ number; CLOSED also where its scheduler was closed, and where it has left because its fleet asked it to
+     *  (selene_fleet_drain). */
     int32_t state;
     /** 1: it hears notifications now. */
     uint32_t listens;

@@ -209,3 +209,26 @@ selene_status fleet_ask(fleet *own, const char *sql, const selene_value *values,
     rows_read(out, given.result);
     return SELENE_OK;
 }
+
+selene_status fleet_ask_of(selene_fleet number, const char *sql, const char *name, int64_t length,
+                           const char *field, int is_reading, rows *out) {
+    fleet *own;
+    selene_text text = {name, length};
+    selene_status status = fleet_check_text(&text, 1, 255, field);
+    if (status == SELENE_OK) status = fleet_hold(number, &own);
+    if (status != SELENE_OK) return status;
+    selene_value value = fleet_text(text);
+    status = fleet_ask(own, sql, &value, 1, is_reading, out);
+    handle_release(&own->handle);
+    return status;
+}
+
+selene_status fleet_count_of(selene_fleet number, const char *sql, const char *name, int64_t length,
+                             const char *field, uint64_t *out_count) {
+    rows told;
+    selene_status status = fleet_ask_of(number, sql, name, length, field, 0, &told);
+    if (status != SELENE_OK) return status;
+    if (out_count != NULL) *out_count = (uint64_t)told.cells[0].integer;
+    rows_free(&told);
+    return SELENE_OK;
+}

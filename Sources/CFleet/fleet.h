@@ -204,6 +204,14 @@ selene_status fleet_hold(selene_fleet number, fleet **out);
 // Makes a statement, in which "%" stands for the schema; what only reads leaves no doubt.
 selene_status fleet_ask(fleet *own, const char *sql, const selene_value *values, uint64_t count,
                         int is_reading, rows *out);
+// The same with a name as the only parameter, which is the field that is refused if it is none.
+selene_status fleet_ask_of(selene_fleet number, const char *sql, const char *name, int64_t length,
+                           const char *field, int is_reading, rows *out);
+// The same of what answers how many; the count may be NULL.
+selene_status fleet_count_of(selene_fleet number, const char *sql, const char *name, int64_t length,
+                             const char *field, uint64_t *out_count);
+// The SELENE_DISPOSITION_ number of a word; -1: none that is known (register.c).
+int32_t fleet_disposition(const selene_value *word);
 // The status of an answer that is none.
 selene_status fleet_failed(const answer *given, int is_reading);
 selene_value fleet_text(selene_text text);

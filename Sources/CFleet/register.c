@@ -196,7 +196,7 @@ static selene_value queue_of(const fleet *own, const selene_fleet_place *place) 
     return place->queue.length > 0 ? fleet_text(place->queue) : fleet_word(own->queue);
 }
 
-static int32_t disposition_of(const selene_value *word) {
+int32_t fleet_disposition(const selene_value *word) {
     for (int32_t one = SELENE_DISPOSITION_ADDED; one <= SELENE_DISPOSITION_HELD; one++)
         if (word->type == SELENE_VALUE_TEXT &&
             strcmp(selene_disposition_name(one), word->data) == 0)
@@ -228,7 +228,7 @@ selene_status selene_fleet_register(selene_fleet number, const selene_task *give
         free(texts[i]);
     free(labels);
     if (status != SELENE_OK) return status;
-    if (out_disposition != NULL) *out_disposition = disposition_of(&told.cells[0]);
+    if (out_disposition != NULL) *out_disposition = fleet_disposition(&told.cells[0]);
     rows_free(&told);
     return SELENE_OK;
 }
@@ -293,7 +293,7 @@ static selene_status send_batch(fleet *own, batch *sent, uint64_t count,
         uint64_t place_of = sent->places[i];
         statuses[place_of] = (selene_status)cell[1].integer;
         if (cell[0].type == SELENE_VALUE_TEXT) {
-            if (dispositions != NULL) dispositions[place_of] = disposition_of(&cell[0]);
+            if (dispositions != NULL) dispositions[place_of] = fleet_disposition(&cell[0]);
         } else {
             fleet_refuse(statuses[place_of], "", "%.*s", (int)cell[2].length,
                          cell[2].type == SELENE_VALUE_TEXT ? (const char *)cell[2].data : "");

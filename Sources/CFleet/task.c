@@ -15,38 +15,42 @@ selene_status selene_fleet_filter_init(selene_fleet_filter *filter, uint32_t str
 
 // ---- Of one task ----
 
-// Asks with an id, or a tag, as the only parameter.
-static selene_status ask_of(selene_fleet number, const char *sql, const char *name, int64_t length,
-                            const char *field, int is_reading, rows *out) {
-    fleet *own;
-    selene_text text = {name, length};
-    selene_status status = fleet_check_text(&text, 1, 255, field);
-    if (status == SELENE_OK) status = fleet_hold(number, &own);
-    if (status != SELENE_OK) return status;
-    selene_value value = fleet_text(text);
-    status = fleet_ask(own, sql, &value, 1, is_reading, out);
-    handle_release(&own->handle);
-    return status;
-}
-
-static selene_status cancel(selene_fleet number, const char *sql, const char *name, int64_t length,
-                            const char *field, uint64_t *out_count) {
-    rows told;
-    selene_status status = ask_of(number, sql, name, length, field, 0, &told);
-    if (status != SELENE_OK) return status;
-    if (out_count != NULL) *out_count = (uint64_t)told.cells[0].integer;
-    rows_free(&told);
-    return SELENE_OK;
-}
-
 selene_status selene_fleet_cancel(selene_fleet number, const char *id, int64_t id_length,
                                   uint64_t *out_count) {
-    return cancel(number, "select %.cancel($1::text)", id, id_length, "id", out_count);
+    return fleet_count_of(number, "select %.cancel($1::text)", id, id_length, "id", out_count);
 }
 
 selene_status selene_fleet_cancel_tag(selene_fleet number, const char *tag, int64_t tag_length,
                                       uint64_t *out_count) {
-    return cancel(number, "select %.cancel_tag($1::text)", tag, tag_length, "tag", out_count);
+    return fleet_count_of(number, "select %.cancel_tag($1::text)", tag, tag_length, "tag",
+                          out_count);
+}
+
+selene_status selene_fleet_retry(selene_fleet number, const char *id, int64_t id_length,
+                                 int32_t *out_disposition) {
+    rows told;
+    selene_status status =
+        fleet_ask_of(number, "select %.retry($1::text)", id, id_length, "id", 0, &told);
+    if (status != SELENE_OK) return status;
+    if (out_disposition != NULL) *out_disposition = fleet_disposition(&told.cells[0]);
+    rows_free(&told);
+    return SELENE_OK;
+}
+
+selene_status selene_fleet_run_now(selene_fleet number, const char *id, int64_t id_length,
+                                   int32_t *out_waits) {
+    static const char *const words[] = {"ready", "held", "still_running"};
+    rows told;
+    selene_status status =
+        fleet_ask_of(number, "select %.run_now($1::text)", id, id_length, "id", 0, &told);
+    if (status != SELENE_OK) return status;
+    int32_t waits = -1;
+    for (int32_t one = SELENE_FLEET_WAITS_FOR_WORKER; one <= SELENE_FLEET_WAITS_FOR_RUN; one++)
+        if (told.cells[0].type == SELENE_VALUE_TEXT && strcmp(words[one], told.cells[0].data) == 0)
+            waits = one;
+    if (out_waits != NULL) *out_waits = waits;
+    rows_free(&told);
+    return SELENE_OK;
 }
 
 // The number of a word, of those from `first` on up to one that libselene does not know; -1: none of them.
@@ -108,8 +112,8 @@ selene_status selene_fleet_get(selene_fleet number, const char *id, int64_t id_l
     block room;
     selene_status status = fleet_check_pointer(out_record, "out_record");
     if (status == SELENE_OK)
-        status = ask_of(number, "select " COLUMNS ", ended, appended from %.get($1::text)", id,
-                        id_length, "id", 1, &told);
+        status = fleet_ask_of(number, "select " COLUMNS ", ended, appended from %.get($1::text)",
+                              id, id_length, "id", 1, &told);
     if (status != SELENE_OK) return status;
     if (told.count == 0) {
         rows_free(&told);
@@ -135,8 +139,8 @@ selene_status selene_fleet_explain(selene_fleet number, const char *id, int64_t 
     block room;
     selene_status status = fleet_check_pointer(out_explanation, "out_explanation");
     if (status == SELENE_OK)
-        status = ask_of(number, "select reason, detail, until from %.explain($1::text)", id,
-                        id_length, "id", 1, &told);
+        status = fleet_ask_of(number, "select reason, detail, until from %.explain($1::text)", id,
+                              id_length, "id", 1, &told);
     if (status != SELENE_OK) return status;
     block_new(&room, &told, sizeof **out_explanation, sizeof(selene_fleet_reason), told.count);
     selene_fleet_explanation *out = room.start;
@@ -163,7 +167,7 @@ selene_status selene_fleet_result(selene_fleet number, const char *id, int64_t i
     block room;
     selene_status status = fleet_check_pointer(out_result, "out_result");
     if (status == SELENE_OK)
-        status = ask_of(number, "select %.result($1::text)", id, id_length, "id", 1, &told);
+        status = fleet_ask_of(number, "select %.result($1::text)", id, id_length, "id", 1, &told);
     if (status != SELENE_OK) return status;
     selene_fleet_bytes *out = NULL;
     if (told.cells[0].type == SELENE_VALUE_BYTES) {

@@ -69,6 +69,8 @@ static void test_init(void) {
     TRY_INIT(selene_fleet_options, selene_fleet_options_init, SELENE_FLEET_OPTIONS_INIT);
     TRY_INIT(selene_fleet_place, selene_fleet_place_init, SELENE_FLEET_PLACE_INIT);
     TRY_INIT(selene_fleet_filter, selene_fleet_filter_init, SELENE_FLEET_FILTER_INIT);
+    TRY_INIT(selene_fleet_queue_terms, selene_fleet_queue_terms_init,
+             SELENE_FLEET_QUEUE_TERMS_INIT);
     TRY_INIT(selene_worker_options, selene_worker_options_init, SELENE_WORKER_OPTIONS_INIT);
     TRY_INIT(selene_worker_info, selene_worker_info_init, SELENE_WORKER_INFO_INIT);
 }
@@ -308,13 +310,55 @@ static void test_list(void) {
     end();
 }
 
+#define BAD_TERMS(begin, change)                                                                   \
+    do {                                                                                           \
+        selene_fleet_queue_terms terms = SELENE_FLEET_QUEUE_TERMS_INIT;                            \
+        change;                                                                                    \
+        INVALID(begin, selene_fleet_set_queue(fleet, &terms));                                     \
+    } while (0)
+
+static void test_queue(void) {
+    NEWER(selene_fleet_queue_terms) newer = {SELENE_FLEET_QUEUE_TERMS_INIT, 1};
+    selene_fleet_queues *queues = NULL;
+    begin();
+    INVALID("terms: is NULL", selene_fleet_set_queue(fleet, NULL));
+    newer.own.struct_size = sizeof newer;
+    OLD("terms: ", selene_fleet_set_queue(fleet, &newer.own));
+    newer.own.struct_size = 7;
+    OLD("terms: ", selene_fleet_set_queue(fleet, &newer.own));
+    BAD_TERMS("flags: 1", terms.flags = 1);
+    BAD_TERMS("pace: -2 ", terms.pace = -2);
+    BAD_TERMS("pace: ", terms.pace = INT64_MAX);
+    BAD_TERMS("backoff_min: -2 ", terms.backoff_min = -2);
+    BAD_TERMS("backoff_max: -2 ", terms.backoff_max = -2);
+    BAD_TERMS("retention: ", terms.retention = SELENE_NEVER);
+    BAD_TERMS("max_input: 1073741824 ", terms.max_input = 1 << 30);
+    BAD_TERMS("limit_refresh: 2147483648 ", terms.limit_refresh = INT64_C(1) << 31);
+    BAD_TERMS("limit_processing: -2 ", terms.limit_processing = -2);
+    BAD_TERMS("jitter: 1001 ", terms.jitter = 1001);
+    BAD_TERMS("holds: 2 ", terms.holds = 2);
+    INVALID("out_queues: is NULL", selene_fleet_queue_list(fleet, NULL, 0, NULL));
+    INVALID("after: is NULL", selene_fleet_queue_list(fleet, NULL, -1, &queues));
+    INVALID("after: has a NUL", selene_fleet_queue_list(fleet, "a\0b", 3, &queues));
+    CHECK(queues == NULL);
+    end();
+}
+
 static void test_calls(void) {
     selene_fleet_record *record = NULL;
     selene_fleet_explanation *explanation = NULL;
     selene_fleet_bytes *bytes = NULL;
     selene_fleet_items *items = NULL;
+    selene_fleet_queues *queues = NULL;
+    selene_fleet_nodes *nodes = NULL;
+    const selene_fleet_queue_terms terms = SELENE_FLEET_QUEUE_TERMS_INIT;
     uint64_t count = 7;
+    int32_t number = 7;
     begin();
+    INVALID("id: is NULL", selene_fleet_retry(fleet, NULL, -1, &number));
+    INVALID("id: 0 bytes", selene_fleet_run_now(fleet, "", -1, &number));
+    INVALID("out_nodes: is NULL", selene_fleet_node_list(fleet, NULL));
+    INVALID("name: length -2", selene_fleet_drain(fleet, "a", -2, &count));
     INVALID("id: is NULL", selene_fleet_cancel(fleet, NULL, -1, &count));
     INVALID("id: 0 bytes", selene_fleet_cancel(fleet, "", -1, &count));
     INVALID("tag: is NULL", selene_fleet_cancel_tag(fleet, NULL, 1, &count));
@@ -338,8 +382,16 @@ static void test_calls(void) {
     REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_wake(fleet));
     REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_prune(fleet, 0, &count));
     REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_status(fleet, &items));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_cancel_queue(fleet, &count));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_retry(fleet, "a", 1, &number));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_run_now(fleet, "a", 1, &number));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_set_queue(fleet, &terms));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_queue_list(fleet, NULL, 0, &queues));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_node_list(fleet, &nodes));
+    REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_drain(fleet, "a", 1, &count));
     CHECK_INT(7, count);
-    CHECK(!record && !explanation && !bytes && !items);
+    CHECK_INT(7, number);
+    CHECK(!record && !explanation && !bytes && !items && !queues && !nodes);
     for (selene_fleet wrong = 0; wrong < 2; wrong++) {
         selene_fleet other = wrong * (fleet + 1);
         REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_cancel(other, "a", 1, &count));
@@ -353,11 +405,22 @@ static void test_calls(void) {
         REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_wake(other));
         REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_prune(other, 0, &count));
         REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_status(other, &items));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_cancel_queue(other, NULL));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_retry(other, "a", 1, &number));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE,
+                "fleet: ", selene_fleet_run_now(other, "a", 1, &number));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_set_queue(other, &terms));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE,
+                "fleet: ", selene_fleet_queue_list(other, NULL, 0, &queues));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_node_list(other, &nodes));
+        REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_drain(other, "a", 1, NULL));
     }
     selene_fleet_record_destroy(NULL);
     selene_fleet_explanation_destroy(NULL);
     selene_fleet_bytes_destroy(NULL);
     selene_fleet_items_destroy(NULL);
+    selene_fleet_queues_destroy(NULL);
+    selene_fleet_nodes_destroy(NULL);
     end();
 }
 
@@ -423,6 +486,7 @@ int main(int argc, char **argv) {
     run_test("A2 tasks that are wrong, and what tasks of a fleet do not have", test_register);
     run_test("A2 many tasks that are wrong", test_register_batch);
     run_test("A2 filters that are wrong", test_list);
+    run_test("A2 terms of a queue that are wrong", test_queue);
     run_test("A2 calls with wrong arguments, without a database, and on no fleet", test_calls);
     run_test("A2 options of a worker that are wrong", test_worker);
     return check_end();

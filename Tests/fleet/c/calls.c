@@ -471,6 +471,229 @@ static void test_pause_status(void) {
     close_fleet();
 }
 
+static void test_again(void) {
+    static const char fail[] =
+        "select count(*) from hello('n') h cross join lateral claim(h.worker, array(select class "
+        "from class)) c cross join lateral complete(array[c.seq], array[c.run], '{2}', '{1}', "
+        "failures => '{no luck}') d";
+    selene_task task = once("a");
+    selene_fleet_record *record = NULL;
+    int32_t waits = 77;
+    open_fleet();
+    task.max_attempts = 1;
+    task.input = "x";
+    task.input_length = 1;
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_retry(fleet, "a", -1, &disposition));
+    CHECK(strcmp(selene_fleet_detail(), "id: 'a' is not registered") == 0);
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    disposition = 77;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_retry(fleet, "a", -1, &disposition));
+    CHECK(strstr(selene_fleet_detail(), "is live") != NULL);
+    CHECK_INT(77, disposition);
+    sql(fail);
+    CHECK_OK(selene_fleet_get(fleet, "a", -1, &record));
+    CHECK_INT(SELENE_STATE_FAILED, record->state);
+    selene_fleet_record_destroy(record);
+    CHECK_OK(selene_fleet_retry(fleet, "a", -1, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
+    CHECK(strcmp(sql("select input from task where id = 'a'"), "\\x78") == 0);
+    CHECK_OK(selene_fleet_get(fleet, "a", 1, &record));
+    CHECK_INT(SELENE_STATE_ENQUEUED, record->state);
+    CHECK_INT(0, record->attempts);
+    selene_fleet_record_destroy(record);
+    sql(fail);
+    sql("select set_queue('mail', limit_refresh => 0, holds => true)");
+    CHECK_OK(selene_fleet_retry(fleet, "a", -1, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_HELD, disposition);
+    CHECK_OK(selene_fleet_run_now(fleet, "a", -1, &waits));
+    CHECK_INT(SELENE_FLEET_WAITS_FOR_PLACE, waits);
+    sql("select set_queue('mail', limit_refresh => -1)");
+    task = once("later");
+    task.initial_delay = SELENE_DAY;
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    CHECK_OK(selene_fleet_run_now(fleet, "later", -1, NULL));
+    CHECK_OK(selene_fleet_run_now(fleet, "later", 5, &waits));
+    CHECK_INT(SELENE_FLEET_WAITS_FOR_WORKER, waits);
+    CHECK(strcmp(sql("select due <= now_ns() and state = 0 from slot join task using (seq) where "
+                     "id = 'later'"),
+                 "t") == 0);
+    sql("insert into stray values (99, 1, 'taken', 5, 9e18)");
+    task = once("taken");
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    CHECK_OK(selene_fleet_run_now(fleet, "taken", -1, &waits));
+    CHECK_INT(SELENE_FLEET_WAITS_FOR_RUN, waits);
+    sql("select * from hello('n'); select * from claim(3, array(select class from class))");
+    waits = 77;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_run_now(fleet, "later", -1, &waits));
+    CHECK(strstr(selene_fleet_detail(), "runs already") != NULL);
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_run_now(fleet, "none", -1, &waits));
+    CHECK_INT(77, waits);
+    close_fleet();
+}
+
+static void test_queues(void) {
+    selene_fleet_queue_terms terms = SELENE_FLEET_QUEUE_TERMS_INIT;
+    selene_fleet_queues *queues = NULL;
+    selene_fleet_place place = SELENE_FLEET_PLACE_INIT;
+    uint64_t count = 7;
+    open_fleet();
+    CHECK_OK(selene_fleet_queue_list(fleet, NULL, 0, &queues));
+    CHECK_INT(0, queues->count);
+    selene_fleet_queues_destroy(queues);
+    /* What a new queue has, which setting nothing makes. */
+    CHECK_OK(selene_fleet_set_queue(fleet, &terms));
+    CHECK_OK(selene_fleet_queue_list(fleet, "", -1, &queues));
+    CHECK_INT(1, queues->count);
+    const selene_fleet_queue *one = queues->queues[0];
+    CHECK_INT(sizeof *one, one->struct_size);
+    CHECK(strcmp(one->name.data, "mail") == 0);
+    CHECK_INT(0, one->paused_until);
+    CHECK_INT(0, one->ready);
+    CHECK_INT(-1, one->oldest);
+    CHECK_INT(-1, one->pending_refresh);
+    CHECK_INT(-1, one->pending_processing);
+    CHECK_INT(sizeof terms, one->terms->struct_size);
+    CHECK_INT(15 * SELENE_MINUTE, one->terms->pace);
+    CHECK_INT(10 * SELENE_SECOND, one->terms->backoff_min);
+    CHECK_INT(5 * SELENE_HOUR, one->terms->backoff_max);
+    CHECK_INT(SELENE_DAY, one->terms->retention);
+    CHECK_INT(10240, one->terms->max_input);
+    CHECK_INT(SELENE_UNLIMITED, one->terms->limit_refresh);
+    CHECK_INT(SELENE_UNLIMITED, one->terms->limit_processing);
+    CHECK_INT(0, one->terms->jitter);
+    CHECK_INT(0, one->terms->holds);
+    selene_fleet_queues_destroy(queues);
+    /* Everything, in whole microseconds, rounded up. */
+    terms.pace = SELENE_HOUR + 1;
+    terms.backoff_min = SELENE_SECOND;
+    terms.backoff_max = SELENE_MINUTE;
+    terms.retention = 0;
+    terms.max_input = 3;
+    terms.limit_refresh = 1;
+    terms.limit_processing = 2147483647;
+    terms.jitter = 250;
+    terms.holds = 1;
+    CHECK_OK(selene_fleet_set_queue(fleet, &terms));
+    terms = (selene_fleet_queue_terms)SELENE_FLEET_QUEUE_TERMS_INIT;
+    terms.limit_processing = SELENE_UNLIMITED;
+    CHECK_OK(selene_fleet_set_queue(fleet, &terms));
+    for (int i = 0; i < 2; i++) {
+        selene_task task = once(i == 0 ? "a" : "b");
+        CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
+        CHECK_INT(i == 0 ? SELENE_DISPOSITION_ADDED : SELENE_DISPOSITION_HELD, disposition);
+        place.queue = SELENE_TEXT("web");
+        task.id = i == 0 ? SELENE_TEXT("c") : SELENE_TEXT("d");
+        CHECK_OK(selene_fleet_register(fleet, &task, &place, NULL));
+    }
+    CHECK_OK(selene_fleet_pause(fleet, SELENE_NEVER));
+    CHECK_OK(selene_fleet_queue_list(fleet, NULL, 0, &queues));
+    CHECK_INT(2, queues->count);
+    one = queues->queues[0];
+    CHECK(strcmp(one->name.data, "mail") == 0);
+    CHECK_INT(SELENE_NEVER, one->paused_until);
+    CHECK_INT(1, one->ready);
+    CHECK(one->oldest >= 0 && one->oldest < SELENE_HOUR);
+    CHECK_INT(1, one->pending_refresh);
+    CHECK_INT(-1, one->pending_processing);
+    CHECK_INT(SELENE_HOUR + 1000, one->terms->pace);
+    CHECK_INT(SELENE_SECOND, one->terms->backoff_min);
+    CHECK_INT(SELENE_MINUTE, one->terms->backoff_max);
+    CHECK_INT(0, one->terms->retention);
+    CHECK_INT(3, one->terms->max_input);
+    CHECK_INT(1, one->terms->limit_refresh);
+    CHECK_INT(SELENE_UNLIMITED, one->terms->limit_processing);
+    CHECK_INT(250, one->terms->jitter);
+    CHECK_INT(1, one->terms->holds);
+    CHECK(strcmp(queues->queues[1]->name.data, "web") == 0);
+    CHECK_INT(2, queues->queues[1]->ready);
+    selene_fleet_queues_destroy(queues);
+    CHECK_OK(selene_fleet_pause(fleet, SELENE_HOUR));
+    CHECK_OK(selene_fleet_queue_list(fleet, NULL, 0, &queues));
+    CHECK(queues->queues[0]->paused_until > SELENE_DAY &&
+          queues->queues[0]->paused_until < SELENE_NEVER);
+    selene_fleet_queues_destroy(queues);
+    CHECK_OK(selene_fleet_queue_list(fleet, "mail", 4, &queues));
+    CHECK_INT(1, queues->count);
+    CHECK(strcmp(queues->queues[0]->name.data, "web") == 0);
+    selene_fleet_queues_destroy(queues);
+    /* What the database refuses changes nothing. */
+    terms = (selene_fleet_queue_terms)SELENE_FLEET_QUEUE_TERMS_INIT;
+    terms.jitter = 9;
+    terms.backoff_min = SELENE_DAY;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_set_queue(fleet, &terms));
+    CHECK(strncmp(selene_fleet_detail(), "backoff_min: ", 13) == 0);
+    CHECK(strcmp(sql("select jitter from queue where name = 'mail'"), "250") == 0);
+    /* A struct of an older library ends before these. */
+    terms = (selene_fleet_queue_terms){(uint32_t)offsetof(selene_fleet_queue_terms, max_input),
+                                       0,
+                                       SELENE_SECOND,
+                                       -1,
+                                       -1,
+                                       -1,
+                                       1,
+                                       1,
+                                       1,
+                                       1,
+                                       1};
+    CHECK_OK(selene_fleet_set_queue(fleet, &terms));
+    CHECK(strcmp(sql("select pace = 1e9 and jitter = 250 and max_input = 3 from queue where name = "
+                     "'mail'"),
+                 "t") == 0);
+    CHECK_OK(selene_fleet_cancel_queue(fleet, &count));
+    CHECK_INT(2, count);
+    CHECK_OK(selene_fleet_cancel_queue(fleet, NULL));
+    CHECK(strcmp(sql("select count(*) from live where queue = 'web'"), "2") == 0);
+    close_fleet();
+}
+
+static void test_nodes(void) {
+    selene_fleet_nodes *nodes = NULL;
+    selene_task task = once("a");
+    uint64_t count = 7;
+    open_fleet();
+    CHECK_OK(selene_fleet_node_list(fleet, &nodes));
+    CHECK_INT(0, nodes->count);
+    selene_fleet_nodes_destroy(nodes);
+    task.handler = SELENE_TEXT("send");
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
+    sql("select * from hello('n1', 60000000000, '9.9', serves => array(select class from class)); "
+        "select * from hello('n2'); select * from hello('n2'); "
+        "select * from claim(1, array(select class from class)); "
+        "update worker set jumps = 3 where worker = 1; "
+        "update worker set expires = 1 where worker = 2");
+    CHECK_OK(selene_fleet_node_list(fleet, &nodes));
+    CHECK_INT(3, nodes->count);
+    const selene_fleet_node *one = nodes->nodes[0];
+    CHECK_INT(sizeof *one, one->struct_size);
+    CHECK_INT(SELENE_FLEET_NODE_IS_ALIVE, one->flags);
+    CHECK_INT(1, one->number);
+    CHECK(strcmp(one->name.data, "n1") == 0 && strcmp(one->version.data, "9.9") == 0);
+    CHECK_INT(SELENE_MINUTE, one->lease);
+    CHECK_INT(SELENE_MINUTE, one->expires_at - one->beaten_at);
+    CHECK_INT(one->started_at, one->beaten_at);
+    CHECK(llabs(one->started_at / SELENE_SECOND - (int64_t)time(NULL)) < 3600);
+    CHECK_INT(1, one->runs);
+    CHECK_INT(3, one->jumps);
+    CHECK_INT(1, one->handler_count);
+    CHECK(strcmp(one->handlers[0].data, "send") == 0);
+    CHECK_INT(3, nodes->nodes[1]->number);
+    CHECK_INT(0, nodes->nodes[1]->handler_count);
+    CHECK_INT(2, nodes->nodes[2]->number);
+    CHECK_INT(0, nodes->nodes[2]->flags);
+    selene_fleet_nodes_destroy(nodes);
+    CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_drain(fleet, "none", -1, &count));
+    CHECK(strcmp(selene_fleet_detail(), "node: 'none' is not there") == 0);
+    CHECK_INT(7, count);
+    CHECK_OK(selene_fleet_drain(fleet, "n2", -1, &count));
+    CHECK_INT(2, count);
+    CHECK_OK(selene_fleet_node_list(fleet, &nodes));
+    CHECK_INT(SELENE_FLEET_NODE_IS_ALIVE, nodes->nodes[0]->flags);
+    CHECK_INT(SELENE_FLEET_NODE_IS_ALIVE | SELENE_FLEET_NODE_IS_DRAINING, nodes->nodes[1]->flags);
+    CHECK_INT(SELENE_FLEET_NODE_IS_DRAINING, nodes->nodes[2]->flags);
+    selene_fleet_nodes_destroy(nodes);
+    close_fleet();
+}
+
 static void test_install(void) {
     selene_fleet_options where = options();
     selene_fleet_bytes *script = NULL;
@@ -734,6 +957,10 @@ int main(int argc, char **argv) {
              test_register_batch);
     run_test("N31 pauses, status, wake and results", test_pause_status);
     run_test("N31 tasks are listed, page by page", test_list);
+    run_test("R7 what has failed is registered again, and what waits by time is due now",
+             test_again);
+    run_test("N31 queues are set, listed and emptied", test_queues);
+    run_test("N37 nodes are listed, and asked to leave", test_nodes);
     run_test("N1 it installs a fleet in a schema of any name", test_install);
     run_test("N32 who may not is refused, and what an installation lacks is told", test_rights);
     run_test("8.2 a schema that is not a fleet's does no harm", test_foreign);
