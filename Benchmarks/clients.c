@@ -25,7 +25,7 @@ static struct notes {
 static void serve(void) {
     selene_scheduler scheduler = open_store("clients", 0);
     selene_server server = 0;
-    stop_if(selene_server_open(scheduler, NULL, &server), "serve");
+    stop_if(selene_server_start(scheduler, NULL, &server), "serve");
     notes->go = 1;
     for (;;) {
         selene_store_info *info = NULL;

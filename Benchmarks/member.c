@@ -38,7 +38,7 @@ static pid_t start_owner(int count) {
             stop_if(selene_task_register(scheduler, &task, NULL), id);
         }
         terms.path = (selene_text){path, -1};
-        stop_if(selene_server_open(scheduler, &terms, &server), "serve");
+        stop_if(selene_server_start(scheduler, &terms, &server), "serve");
         stop_if(write(ready[1], "x", 1) != 1, "write");
         for (;;)
             pause();

@@ -501,7 +501,7 @@ enum {
     SELENE_OPTIONS_FRESHNESS = 8,
     /**
      * The library starts no thread for this scheduler: what would need one answers UNSUPPORTED (selene_cycle_run unless
-     * INLINE, selene_cycle_run_async, selene_driver_start, selene_task_launch, selene_server_open). For hosts whose
+     * INLINE, selene_cycle_run_async, selene_driver_start, selene_task_launch, selene_server_start). For hosts whose
      * runtime has one thread, or may be called only on threads that it knows; the section CONVENTIONS says how they work (Runtimes). Since: 0.2.
      */
     SELENE_OPTIONS_NO_THREADS = 16,
@@ -597,7 +597,7 @@ typedef struct selene_options {
     /**
      * Called first of all on each thread that the library starts for this scheduler, once: a runtime attaches the thread
      * there, not once a run. Nothing else of the host is called on the thread before it returns. The thread of a server
-     * (selene_server_open) is not among them. NULL (default): none. Since: 0.2.
+     * (selene_server_start) is not among them. NULL (default): none. Since: 0.2.
      */
     selene_thread_fn thread_begin;
     /**
@@ -3178,16 +3178,53 @@ SELENE_API selene_status selene_server_info_init(selene_server_info *info, uint3
  * @param options     how; NULL for all defaults
  * @param out_server  the handle
  * @return INVALID_ARGUMENT (also: the socket cannot be made; no path for tasks in memory; a descriptor that does not listen),
- *         UNSUPPORTED_STRUCT, UNSUPPORTED
- *         (scheduler is a connection, or has SELENE_OPTIONS_NO_THREADS), ALREADY_EXISTS (another server answers there, or a file that is not a socket),
- *         EXHAUSTED, STORE_IO
+ *         UNSUPPORTED_STRUCT, UNSUPPORTED (scheduler is a connection, or has SELENE_OPTIONS_NO_THREADS), ALREADY_EXISTS
+ *         (another server answers there, or a file that is not a socket), EXHAUSTED, STORE_IO
  *
  * Ownership: the caller closes the server with selene_server_close; closing the scheduler does so, too. Thread: any.
  * Since: 0.2.
  */
+SELENE_API selene_status selene_server_start(selene_scheduler scheduler,
+                                             const selene_server_options *options,
+                                             selene_server *out_server);
+
+/**
+ * Serves a scheduler without a thread, from an event loop: whenever its descriptor is readable call selene_server_step. It
+ * is readable at once, and stays so until a step leaves nothing to do.
+ *
+ * While the host does not step, who connects and who asks wait, each up to its timeout (OWNER_AWAY); processes that have
+ * ended are noticed, and runs of members are asked to stop, at the next step. adopt of the options counts from here, so step
+ * soon.
+ *
+ * @param scheduler   of this process; a connection is not served
+ * @param options     how; NULL for all defaults
+ * @param out_server  the handle
+ * @param out_fd      readable when a step is due; poll only, never read or close. May be NULL
+ * @return what selene_server_start answers; SELENE_OPTIONS_NO_THREADS is no hindrance
+ *
+ * Ownership: the caller closes the server with selene_server_close; closing the scheduler does so, too. The descriptor is
+ * the library's, until then. Thread: any. Since: 0.2.
+ */
 SELENE_API selene_status selene_server_open(selene_scheduler scheduler,
                                             const selene_server_options *options,
-                                            selene_server *out_server);
+                                            selene_server *out_server, int32_t *out_fd);
+
+/**
+ * Takes in what clients of such a server have asked, one request of each, makes the calls in one commit, and answers. It
+ * waits for no client, but for the disk where the commit is durable.
+ *
+ * Stop functions and observers may be called by it. selene_status_detail stays what it was: what is refused to a client is
+ * told to that client alone.
+ *
+ * @param server       of selene_server_open
+ * @param out_wake_at  when to step again even if the descriptor stays silent; SELENE_NEVER: not before. The descriptor
+ *                     follows time, so only who does not wait for it needs this. May be NULL
+ * @return INVALID_HANDLE, UNSUPPORTED (a library thread serves: selene_server_start), BUSY (another thread steps it just
+ *         now), REENTRANT (inside a callback that a step of it calls)
+ *
+ * Thread: any, one at a time; also inside a handler, so that one that takes long may go on serving. Since: 0.2.
+ */
+SELENE_API selene_status selene_server_step(selene_server server, int64_t *out_wake_at);
 
 /**
  * Counts what a server has done.
@@ -3219,9 +3256,9 @@ SELENE_API void selene_clients_destroy(selene_clients *clients);
  * away. The scheduler goes on.
  *
  * @param server  the handle; 0 does nothing
- * @return REENTRANT (inside a callback that the server's own thread calls)
+ * @return REENTRANT (inside a callback that the server's own thread, or a step of it, calls)
  *
- * Thread: any; waits for the request that is being made. Since: 0.2.
+ * Thread: any; waits for the request that is being made, or the step. Since: 0.2.
  */
 SELENE_API selene_status selene_server_close(selene_server server);
 

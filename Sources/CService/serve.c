@@ -1,4 +1,4 @@
-// The owner's side: one thread that takes requests from a socket and makes the calls.
+// The owner's side: a thread, or an event loop that steps, takes requests from a socket and makes the calls.
 
 #include "wire.h"
 
@@ -68,7 +68,11 @@ typedef struct server {
     int has_made_socket;
     // The bell rings when there is news for members.
     int listener, set, wake, bell;
+    // One of both serves: a thread of the library, or a host that steps, which the watch tells the time.
     uint64_t thread;
+    platform_watch *watch;
+    // Held by who steps, or ends, a server without a thread.
+    pthread_mutex_t turn;
     uint32_t max_clients;
     uint64_t max_frame;
     service_rule *rules;
@@ -97,8 +101,20 @@ typedef struct server {
 } server;
 
 static atomic_int servers_open;
-// The server whose thread this is.
-static _Thread_local const server *serving;
+
+// The servers whose thread this is, or that are stepped on it, one inside a callback of the other.
+typedef struct place_of {
+    const server *server;
+    const struct place_of *before;
+} place_of;
+static _Thread_local const place_of *serving;
+
+static int is_served_here(const server *own) {
+    const place_of *at = serving;
+    while (at != NULL && at->server != own)
+        at = at->before;
+    return at != NULL;
+}
 
 // ---- Answers ----
 
@@ -717,57 +733,69 @@ static void bury(server *own) {
 }
 
 static int is_of_client(const server *own, const void *what) {
-    return what != &own->wake && what != &own->listener && what != &own->tap && what != &own->bell;
+    return what != &own->wake && what != &own->watch && what != &own->listener &&
+           what != &own->tap && what != &own->bell;
 }
 
 static client *marked(void *what) {
     return ((uintptr_t)what & 1) != 0 ? (client *)(void *)((char *)what - 1) : NULL;
 }
 
-// How long nothing happens by time alone, in ms; a second at most, since other threads may have changed it.
-static int until_due(const server *own) {
+// How long nothing happens by time alone, ns, −1: however long; a second at most while others may change it.
+static int64_t until_due(const server *own) {
+    if (own->ready != NULL) return 0;
+    if (own->is_deaf) return 100000000;
+    if (own->members == 0 && !own->is_awaiting) return -1;
     int64_t left = own->due - platform_boot_clock();
-    return left <= 0 ? 1 : left < 1000000000 ? (int)(left / 1000000) + 1 : 1000;
+    return left <= 0 ? 1 : left < 1000000000 ? left : 1000000000;
 }
 
-static void run(void *context) {
-    server *own = context;
+// Takes in what is ready, for which it waits so long, and does what is to be done.
+static void pass(server *own, int milliseconds) {
     system_ready ready[EVENTS];
-    serving = own;
-    while (!atomic_load(&own->is_stopping)) {
-        int count = system_set_wait(own->set, ready, EVENTS,
-                                    own->ready != NULL                     ? 0
-                                    : own->is_deaf                         ? 100
-                                    : own->members > 0 || own->is_awaiting ? until_due(own)
-                                                                           : -1);
-        listen_again(own);
-        for (int i = 0; i < count; i++) {
-            client *ended = marked(ready[i].what);
-            if (ended == NULL || ended->is_dead) continue;
-            ended->is_dead = 1;
-            own->dead++;
-        }
-        for (int i = 0; i < count; i++) {
-            void *what = ready[i].what;
-            if (marked(what) != NULL || (is_of_client(own, what) && ((client *)what)->is_dead))
-                continue;
-            if (what == &own->wake) continue;
-            if (what == &own->listener) meet(own);
-            else if (what == &own->tap) tell_all(own);
-            else if (what == &own->bell) tell_members(own);
-            else attend(own, what, ready[i].events);
-        }
-        bury(own);
-        if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
-        // The times of what members run are kept though nobody asks.
-        if (own->members > 0 || own->is_awaiting)
-            own->due = platform_boot_clock() + own->crews.tick(own->scheduler, &own->is_awaiting);
+    int count = system_set_wait(own->set, ready, EVENTS, milliseconds);
+    listen_again(own);
+    for (int i = 0; i < count; i++) {
+        client *ended = marked(ready[i].what);
+        if (ended == NULL || ended->is_dead) continue;
+        ended->is_dead = 1;
+        own->dead++;
     }
-    // It is the owner that leaves: what they run waits again as before the run.
+    for (int i = 0; i < count; i++) {
+        void *what = ready[i].what;
+        if (marked(what) != NULL || (is_of_client(own, what) && ((client *)what)->is_dead))
+            continue;
+        if (what == &own->wake) system_bell_quiet(own->wake);
+        else if (what == &own->watch) platform_watch_drain(own->watch);
+        else if (what == &own->listener) meet(own);
+        else if (what == &own->tap) tell_all(own);
+        else if (what == &own->bell) tell_members(own);
+        else attend(own, what, ready[i].events);
+    }
+    bury(own);
+    if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
+    // The times of what members run are kept though nobody asks.
+    if (own->members > 0 || own->is_awaiting)
+        own->due = platform_boot_clock() + own->crews.tick(own->scheduler, &own->is_awaiting);
+}
+
+// It is the owner that leaves: what they run waits again as before the run.
+static void part_all(server *own) {
     while (own->clients != NULL) {
         own->clients->has_left = 1;
         part(own, own->clients);
     }
+}
+
+static void run(void *context) {
+    server *own = context;
+    const place_of here = {own, NULL};
+    serving = &here;
+    while (!atomic_load(&own->is_stopping)) {
+        int64_t left = until_due(own);
+        pass(own, left < 0 ? -1 : (int)((left + 999999) / 1000000));
+    }
+    part_all(own);
 }
 
 // ---- Open and close ----
@@ -777,6 +805,8 @@ static void free_server(wire_entry *entry) {
     if (own->set >= 0) close(own->set);
     if (own->wake >= 0) close(own->wake);
     if (own->bell >= 0) close(own->bell);
+    if (own->watch != NULL) platform_watch_close(own->watch);
+    pthread_mutex_destroy(&own->turn);
     pthread_mutex_destroy(&own->roll);
     free(own->path);
     free(own->rules);
@@ -881,24 +911,31 @@ static void stop_thread(server *own) {
     platform_thread_join(own->thread);
 }
 
-static int32_t start(server *own, service_failure *failure) {
+static int32_t start(server *own, int has_thread, service_failure *failure) {
     own->set = system_set_open();
     own->wake = system_bell_open();
     own->bell = system_bell_open();
-    if (own->set < 0 || own->wake < 0 || own->bell < 0 ||
+    if (!has_thread) own->watch = platform_watch_open(PLATFORM_WATCH_TIME);
+    if (own->set < 0 || own->wake < 0 || own->bell < 0 || (!has_thread && own->watch == NULL) ||
         !system_set_add(own->set, own->listener, SYSTEM_READ, &own->listener))
         return fail_path(failure, own->path, "it cannot be watched");
     system_set_add(own->set, own->wake, SYSTEM_READ, &own->wake);
     system_set_add(own->set, own->bell, SYSTEM_READ, &own->bell);
-    own->thread =
-        platform_thread_start("selene/server", run, own, platform_signals_of_processes(), 0, 0);
-    if (own->thread == 0)
-        return wire_fail(failure, SELENE_ERROR_EXHAUSTED, "server", NULL,
-                         "the system refused to start a thread");
     own->entry.destroy = free_server;
+    if (has_thread) {
+        own->thread =
+            platform_thread_start("selene/server", run, own, platform_signals_of_processes(), 0, 0);
+        if (own->thread == 0)
+            return wire_fail(failure, SELENE_ERROR_EXHAUSTED, "server", NULL,
+                             "the system refused to start a thread");
+    } else {
+        system_set_add(own->set, platform_watch_descriptor(own->watch), SYSTEM_READ, &own->watch);
+        // The first step is due.
+        platform_watch_poke(own->watch);
+    }
     int32_t status = wire_enter(&own->entry, WIRE_SERVER, failure);
-    if (status != SELENE_OK) stop_thread(own);
-    else atomic_fetch_add(&servers_open, 1);
+    if (status != SELENE_OK && has_thread) stop_thread(own);
+    if (status == SELENE_OK) atomic_fetch_add(&servers_open, 1);
     return status;
 }
 
@@ -911,7 +948,8 @@ static void remove_socket(const server *own) {
 }
 
 int32_t service_open(uint64_t scheduler, const service_terms *terms, const service_taps *taps,
-                     const service_crews *crews, uint64_t *out_server, service_failure *failure) {
+                     const service_crews *crews, uint64_t *out_server, int32_t *out_fd,
+                     service_failure *failure) {
     int32_t status = SELENE_OK;
     server *own = calloc(1, sizeof *own);
     if (own == NULL) abort();
@@ -922,6 +960,7 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     // Until it has asked.
     own->is_awaiting = 1;
     pthread_mutex_init(&own->roll, NULL);
+    pthread_mutex_init(&own->turn, NULL);
     own->max_clients = terms->max_clients;
     own->max_frame = terms->max_frame;
     own->rule_count = terms->rule_count;
@@ -945,16 +984,59 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     }
     if (status == SELENE_OK && terms->descriptor < 0) status = bind_at(own, terms->mode, failure);
     if (status == SELENE_OK) {
-        status = start(own, failure);
+        status = start(own, terms->has_thread, failure);
         if (status != SELENE_OK) remove_socket(own);
     }
     if (status == SELENE_OK) {
         *out_server = own->entry.handle;
+        if (out_fd != NULL) *out_fd = own->set;
         wire_leave(&own->entry);
         return status;
     }
     wire_close(own->listener, own->has_made_socket);
     free_server(&own->entry);
+    return status;
+}
+
+static void step(server *own, int64_t *out_wake_at) {
+    const place_of here = {own, serving};
+    char told[PLATFORM_DETAIL_SIZE + PLATFORM_FAULT_SIZE];
+    // What is refused to a client is nothing that a call of the host left.
+    memcpy(told, platform_detail(), sizeof told);
+    serving = &here;
+    pass(own, 0);
+    serving = here.before;
+    memcpy(platform_detail(), told, sizeof told);
+    int64_t left = until_due(own);
+    platform_watch_set_timer(own->watch, left);
+    if (out_wake_at == NULL) return;
+    *out_wake_at = SELENE_NEVER;
+    if (left >= 0 && selene_scheduler_now(own->scheduler, out_wake_at) == SELENE_OK)
+        *out_wake_at = *out_wake_at > SELENE_NEVER - left ? SELENE_NEVER : *out_wake_at + left;
+}
+
+int32_t service_step(uint64_t handle, int64_t *out_wake_at, service_failure *failure) {
+    wire_entry *entry = wire_acquire(handle, WIRE_SERVER, failure);
+    if (entry == NULL) return failure->status;
+    server *own = (server *)(void *)entry;
+    int32_t status = SELENE_OK;
+    if (own->watch == NULL) {
+        status =
+            wire_fail(failure, SELENE_ERROR_UNSUPPORTED, "server", NULL,
+                      "a thread of the library serves; selene_server_open opens one for steps");
+    } else if (is_served_here(own)) {
+        status = wire_fail(failure, SELENE_ERROR_REENTRANT, "server", NULL,
+                           "a callback that a step of it calls cannot step it");
+    } else if (pthread_mutex_trylock(&own->turn) != 0) {
+        status = wire_fail(failure, SELENE_ERROR_BUSY, "server", NULL, "another thread steps it");
+    } else {
+        if (atomic_load(&own->is_stopping))
+            status = wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "server", NULL,
+                               "was closed meanwhile");
+        else step(own, out_wake_at);
+        pthread_mutex_unlock(&own->turn);
+    }
+    wire_leave(entry);
     return status;
 }
 
@@ -1067,7 +1149,17 @@ static void end(wire_entry *entry, void *unused) {
     if (!wire_retire(entry)) return;
     atomic_fetch_sub(&servers_open, 1);
     remove_socket(own);
-    stop_thread(own);
+    if (own->watch == NULL) {
+        stop_thread(own);
+    } else {
+        const place_of here = {own, serving};
+        pthread_mutex_lock(&own->turn);
+        atomic_store(&own->is_stopping, 1);
+        serving = &here;
+        part_all(own);
+        serving = here.before;
+        pthread_mutex_unlock(&own->turn);
+    }
     wire_close(own->listener, own->has_made_socket);
     own->listener = -1;
 }
@@ -1077,9 +1169,9 @@ int32_t service_close(uint64_t handle, service_failure *failure) {
     if (entry == NULL) return failure->status;
     server *own = (server *)(void *)entry;
     int32_t status = SELENE_OK;
-    if (serving == own)
+    if (is_served_here(own))
         status = wire_fail(failure, SELENE_ERROR_REENTRANT, "server", NULL,
-                           "a callback that it called itself cannot close it");
+                           "a callback that it calls itself cannot close it");
     else end(entry, NULL);
     wire_leave(entry);
     return status;

@@ -159,18 +159,16 @@ private func borrow(place: selene_text) throws(SeleneError) -> UnsafeRawBufferPo
 
 // MARK: Servers
 
-@_cdecl("selene_server_open") @implementation
-public func selene_server_open(
-  _ scheduler: selene_scheduler, _ options: UnsafePointer<selene_server_options>!,
-  _ out_server: UnsafeMutablePointer<selene_server>!
+/// Serves a scheduler on a thread of the library, or in steps of the host's.
+private func serve(
+  _ scheduler: selene_scheduler, _ options: UnsafePointer<selene_server_options>?,
+  _ out_server: UnsafeMutablePointer<selene_server>?, _ out_fd: UnsafeMutablePointer<Int32>?, hasThread: Bool
 ) -> selene_status {
   var terms = service_terms()
   var adopt: Int64 = 0
   let status = attempt { () throws(SeleneError) in
     _ = try require(out_server, "out_server")
-    let options = try (options as UnsafePointer<selene_server_options>?).map { given throws(SeleneError) in
-      try read(given, "options")
-    }
+    let options = try options.map { given throws(SeleneError) in try read(given, "options") }
     let given = options ?? selene_server_options.initial
     try given.check()
     let path = try borrow(place: given.path)
@@ -179,22 +177,45 @@ public func selene_server_open(
     terms.rules = UnsafeRawPointer(given.rules)?.assumingMemoryBound(to: service_rule.self)
     terms.rule_count = given.rule_count
     (terms.mode, terms.max_clients, terms.max_frame) = (given.mode, given.max_clients, given.max_request_size)
-    terms.descriptor = given.descriptor
+    (terms.descriptor, terms.has_thread) = (given.descriptor, hasThread ? 1 : 0)
     adopt = given.adopt
     try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
-      try scheduler.refuseWithoutThreads()
+      if hasThread { try scheduler.refuseWithoutThreads() }
     }
   }
-  guard status == 0 else { return status }
+  guard status == 0, let out_server else { return status }
   var taps = service_taps.ofEvents
   var crews = service_crews.ofScheduler
-  let opened = attempt { service_open(scheduler, &terms, &taps, &crews, out_server, $0) }
+  let opened = attempt { service_open(scheduler, &terms, &taps, &crews, out_server, out_fd, $0) }
   guard opened == 0 else { return opened }
   return attempt { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       scheduler.awaitMembers(for: adopt, at: moment)
     }
   }
+}
+
+@_cdecl("selene_server_start") @implementation
+public func selene_server_start(
+  _ scheduler: selene_scheduler, _ options: UnsafePointer<selene_server_options>!,
+  _ out_server: UnsafeMutablePointer<selene_server>!
+) -> selene_status {
+  serve(scheduler, options, out_server, nil, hasThread: true)
+}
+
+@_cdecl("selene_server_open") @implementation
+public func selene_server_open(
+  _ scheduler: selene_scheduler, _ options: UnsafePointer<selene_server_options>!,
+  _ out_server: UnsafeMutablePointer<selene_server>!, _ out_fd: UnsafeMutablePointer<Int32>!
+) -> selene_status {
+  serve(scheduler, options, out_server, out_fd, hasThread: false)
+}
+
+@_cdecl("selene_server_step") @implementation
+public func selene_server_step(
+  _ server: selene_server, _ out_wake_at: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  attempt { service_step(server, out_wake_at, $0) }
 }
 
 @_cdecl("selene_server_get") @implementation

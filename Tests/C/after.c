@@ -630,7 +630,7 @@ static void test_served(void) {
     snprintf(path, sizeof path, "%s/socket", folder);
     terms.path = to.path = (selene_text){path, -1};
     selene_scheduler scheduler = open_for_work(NULL);
-    CHECK_OK(selene_server_open(scheduler, &terms, &server));
+    CHECK_OK(selene_server_start(scheduler, &terms, &server));
     CHECK_OK(selene_scheduler_connect(&to, &connection));
     add_after(connection, "a", NULL);
     add(connection, any_end(after("b", "a")));

@@ -81,7 +81,7 @@ static void test_no_threads(void) {
     NO_THREAD(selene_cycle_run_async(scheduler, &window, receive, NULL, NULL, NULL, NULL));
     NO_THREAD(selene_driver_start(scheduler, NULL));
     NO_THREAD(selene_task_launch(scheduler, "b", -1));
-    NO_THREAD(selene_server_open(scheduler, &serves, &server));
+    NO_THREAD(selene_server_start(scheduler, &serves, &server));
     CHECK(report == NULL && server == 0);
     /* What remains: inline, pull, steps, events. */
     window.flags = SELENE_WINDOW_INLINE;

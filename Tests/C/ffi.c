@@ -153,7 +153,9 @@ static struct function functions[] = {
     FUNCTION(selene_server_options_init, "ipu"),
     FUNCTION(selene_connect_options_init, "ipu"),
     FUNCTION(selene_server_info_init, "ipu"),
-    FUNCTION(selene_server_open, "ihpp"),
+    FUNCTION(selene_server_start, "ihpp"),
+    FUNCTION(selene_server_open, "ihppp"),
+    FUNCTION(selene_server_step, "ihp"),
     FUNCTION(selene_server_get, "ihp"),
     FUNCTION(selene_server_close, "ih"),
     FUNCTION(selene_client_list, "ihp"),
@@ -695,6 +697,7 @@ static void test_every_function(void) {
     selene_server_info served = {0};
     selene_connect_options to = {0};
     selene_server server = 0;
+    int32_t descriptor = -1;
     selene_scheduler connection = 0;
     selene_clients *clients = NULL;
     selene_task_ids *listed = NULL;
@@ -715,7 +718,7 @@ static void test_every_function(void) {
     CHECK_INT(2, facts->commits);
     CALL("selene_store_info_destroy", ptr(facts));
     CALL_OK("selene_server_options_init", ptr(&terms), u32(sizeof terms));
-    CALL_OK("selene_server_open", u64(keeper), ptr(&terms), ptr(&server));
+    CALL_OK("selene_server_start", u64(keeper), ptr(&terms), ptr(&server));
     CALL_OK("selene_connect_options_init", ptr(&to), u32(sizeof to));
     to.path = (selene_text){store, -1};
     CALL_OK("selene_scheduler_connect", ptr(&to), ptr(&connection));
@@ -729,6 +732,10 @@ static void test_every_function(void) {
     CHECK_INT(1, clients->count);
     CALL("selene_clients_destroy", ptr(clients));
     CALL_OK("selene_scheduler_close", u64(connection), i64(0));
+    CALL_OK("selene_server_close", u64(server));
+    CALL_OK("selene_server_open", u64(keeper), ptr(&terms), ptr(&server), ptr(&descriptor));
+    CHECK(descriptor >= 0);
+    CALL_OK("selene_server_step", u64(server), ptr(&at));
     CALL_OK("selene_server_close", u64(server));
     CALL_OK("selene_store_backup", u64(keeper), ptr(copy), i64(-1));
     CALL_OK("selene_scheduler_close", u64(keeper), i64(0));

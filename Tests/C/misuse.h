@@ -547,10 +547,15 @@ static selene_status call_driver_stop(uint64_t h) {
     return selene_driver_stop(h, 0);
 }
 /* Not even a scheduler would make this socket. */
+static selene_status call_server_start(uint64_t h) {
+    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    options.path = SELENE_TEXT("/no/such/folder/socket");
+    return selene_server_start(h, &options, &outs.handle);
+}
 static selene_status call_server_open(uint64_t h) {
     selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
     options.path = SELENE_TEXT("/no/such/folder/socket");
-    return selene_server_open(h, &options, &outs.handle);
+    return selene_server_open(h, &options, &outs.handle, &outs.number);
 }
 static selene_status call_launch(uint64_t h) {
     return selene_task_launch(h, "task", -1);
@@ -757,6 +762,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_driver_step", TAKES_SCHEDULER, call_driver_step, 0},
     {"selene_driver_wait", TAKES_SCHEDULER, call_driver_wait, 0},
     {"selene_driver_stop", TAKES_SCHEDULER, call_driver_stop, 0},
+    {"selene_server_start", TAKES_SCHEDULER, call_server_start, 0},
     {"selene_server_open", TAKES_SCHEDULER, call_server_open, 0},
     {"selene_client_list", TAKES_SCHEDULER, call_client_list, 0},
     {"selene_node_open", TAKES_SCHEDULER, call_node_open, 0},

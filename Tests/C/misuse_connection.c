@@ -13,6 +13,7 @@ static const char *const owners_alone[] = {"selene_scheduler_drain",
                                            "selene_governor_forecast",
                                            "selene_trace_record",
                                            "selene_trace_stop",
+                                           "selene_server_start",
                                            "selene_server_open",
                                            "selene_clock_set",
                                            "selene_node_open",
@@ -51,7 +52,7 @@ static void open_pair(void) {
     direct = open_furnished();
     owner = open_furnished();
     terms.path = to.path = text_of(socket_path);
-    CHECK_OK(selene_server_open(owner, &terms, &server));
+    CHECK_OK(selene_server_start(owner, &terms, &server));
     CHECK_OK(selene_scheduler_connect(&to, &connection));
 }
 

@@ -89,13 +89,13 @@ static void test_socket(void) {
     CHECK(lstat(path("t.db-sock"), &found) == 0 && S_ISSOCK(found.st_mode));
     CHECK_INT(0600, found.st_mode & 0777);
     /* Somebody answers there. */
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_server_open(owner, NULL, &second));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_server_start(owner, NULL, &second));
     CHECK_OK(selene_server_close(server));
     CHECK(!exists(path("t.db-sock")));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_server_close(server));
     /* A file that is not a socket stays. */
     write_bytes(path("t.db-sock"), "mine", 4);
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_server_open(owner, NULL, &second));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_server_start(owner, NULL, &second));
     DETAIL("not a socket");
     CHECK(exists(path("t.db-sock")));
     CHECK_INT(0, second);
@@ -118,12 +118,12 @@ static void test_socket(void) {
     CHECK_OK(selene_server_close(server));
     CHECK(!exists(path("here-sock")));
     options.path = text_of("/no/such/folder/socket");
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &second));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &second));
     DETAIL("No such file");
     close_store(owner);
     /* Tasks in memory have no place of their own. */
     CHECK_OK(selene_scheduler_open(NULL, &in_memory));
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(in_memory, NULL, &second));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(in_memory, NULL, &second));
     DETAIL("must be given");
     options.path = text_of(path("memory-sock"));
     server = serve_with(in_memory, options);
@@ -144,14 +144,14 @@ static void test_descriptor(void) {
     snprintf(address.sun_path, sizeof address.sun_path, "%.90s", path("given"));
     CHECK(bind(made, (const void *)&address, sizeof address) == 0);
     options.descriptor = made;
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &server));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("must be a Unix stream socket that listens");
     CHECK(listen(made, 16) == 0);
     /* A client that came before the owner waits. */
     int early = socket(AF_UNIX, SOCK_STREAM, 0);
     CHECK(connect(early, (const void *)&address, sizeof address) == 0);
     options.path = text_of(path("elsewhere"));
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &server));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("path");
     options.path = (selene_text){NULL, 0};
     for (int life = 0; life < 2; life++) {
@@ -172,20 +172,20 @@ static void test_descriptor(void) {
     connection = connect_to(path("given"));
     CHECK_OK(selene_scheduler_close(connection, 0));
     CHECK_OK(selene_server_close(server));
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &server));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("Bad file descriptor");
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     options.descriptor = pair[0];
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &server));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("that listens");
     close(pair[0]);
     close(pair[1]);
     options.descriptor = -2;
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &server));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("descriptor");
     options.descriptor = -1;
     options.reserved = 1;
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, &options, &server));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("reserved");
     close_store(owner);
 }
@@ -212,10 +212,10 @@ static void test_options(void) {
         if (field == 9) options.adopt = -1;
         if (field == 10) options.adopt = 24 * SELENE_HOUR + 1;
         CHECK_STATUS(field == 8 ? SELENE_ERROR_UNSUPPORTED_STRUCT : SELENE_ERROR_INVALID_ARGUMENT,
-                     selene_server_open(owner, &options, &server));
+                     selene_server_start(owner, &options, &server));
         DETAIL(names[field]);
     }
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_open(owner, NULL, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, NULL, NULL));
     DETAIL("out_server");
     CHECK_INT(0, server);
     CHECK(!exists(path("t.db-sock")));
@@ -651,7 +651,8 @@ static void test_in_forked(void) {
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_scheduler_close(inherited, 0));
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_server_get(inherited_server, &info));
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_server_close(inherited_server));
-    CHECK_STATUS(SELENE_ERROR_FORKED, selene_server_open(inherited_owner, NULL, &inherited_server));
+    CHECK_STATUS(SELENE_ERROR_FORKED,
+                 selene_server_start(inherited_owner, NULL, &inherited_server));
     /* The child is a client as any other. */
     selene_scheduler own = connect_to(served_file);
     add_once(own, "of the child");
@@ -711,7 +712,7 @@ static void test_close(void) {
     CHECK_INT(SELENE_ERROR_REENTRANT, inside_status);
     CHECK_OK(selene_scheduler_observe(owner, NULL, NULL, NULL));
     /* A connection is not served; of its own handle everything is as before. */
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_server_open(connection, NULL, &twice));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_server_start(connection, NULL, &twice));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_server_close(owner));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_server_close(connection));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_scheduler_close(closing_server, 0));

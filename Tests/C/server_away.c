@@ -12,15 +12,15 @@
 
 /** What the owner alone can do (L16), and what goes over a connection of its own, which no owner that is away has. */
 static const char *const others[] = {
-    "selene_scheduler_close",   "selene_scheduler_drain",    "selene_scheduler_reset",
-    "selene_scheduler_observe", "selene_store_backup",       "selene_governor_set_profile",
-    "selene_governor_forecast", "selene_trace_record",       "selene_trace_stop",
-    "selene_driver_step",       "selene_driver_stop",        "selene_server_open",
-    "selene_clock_set",         "selene_driver_wait",        "selene_events_next",
-    "selene_events_close",      "selene_handler_unregister", "selene_node_open",
-    "selene_node_step",         "selene_node_wait",          "selene_node_rows",
-    "selene_node_failed",       "selene_node_hint",          "selene_node_get",
-    "selene_node_leave",        "selene_node_close"};
+    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast", "selene_trace_record",    "selene_trace_stop",
+    "selene_driver_step",       "selene_driver_stop",     "selene_server_start",
+    "selene_server_open",       "selene_clock_set",       "selene_driver_wait",
+    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
+    "selene_node_open",         "selene_node_step",       "selene_node_wait",
+    "selene_node_rows",         "selene_node_failed",     "selene_node_hint",
+    "selene_node_get",          "selene_node_leave",      "selene_node_close"};
 
 /** What may have been done when the answer never came; everything else changes nothing by being asked twice. */
 static const char *const changing[] = {
@@ -59,7 +59,7 @@ static pid_t start_owner(void) {
         selene_server server = 0;
         selene_scheduler owner = open_furnished();
         terms.path = text_of(socket_path);
-        CHECK_OK(selene_server_open(owner, &terms, &server));
+        CHECK_OK(selene_server_start(owner, &terms, &server));
         CHECK(write(ready[1], "x", 1) == 1);
         for (;;)
             pause();

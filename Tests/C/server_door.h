@@ -30,7 +30,7 @@ static void open_door(selene_scheduler owner, void *(*stand)(void *)) {
     snprintf(door.served.sun_path, 64, "%s/served-sock", door.folder);
     snprintf(door.here.sun_path, 64, "%s/here-sock", door.folder);
     terms.path = text_of(door.served.sun_path);
-    CHECK_OK(selene_server_open(owner, &terms, &server));
+    CHECK_OK(selene_server_start(owner, &terms, &server));
     door.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(door.listener >= 0);
     CHECK(bind(door.listener, (const void *)&door.here, sizeof door.here) == 0);

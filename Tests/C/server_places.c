@@ -47,7 +47,7 @@ static void test_mounted(void) {
     CHECK_OK(selene_scheduler_open(NULL, &in_memory));
     strcat(bound, "-sock");
     terms.path = text_of(bound);
-    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_server_open(in_memory, &terms, &server));
+    CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_server_start(in_memory, &terms, &server));
     CHECK_OK(selene_scheduler_close(in_memory, 0));
     end_owner(owner, SIGKILL);
     /* The next owner may have it by the other name, and is found by both. */

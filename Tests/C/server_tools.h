@@ -25,7 +25,7 @@ CHECK_UNUSED static selene_text text_of(const char *text) {
 CHECK_UNUSED static selene_server serve_with(selene_scheduler scheduler,
                                              selene_server_options options) {
     selene_server server = 0;
-    CHECK_OK(selene_server_open(scheduler, &options, &server));
+    CHECK_OK(selene_server_start(scheduler, &options, &server));
     CHECK(server != 0);
     return server;
 }

@@ -122,7 +122,7 @@ static void test_server(void) {
     selene_server server = 0;
     new_file();
     selene_scheduler scheduler = open_for_work(file);
-    CHECK_OK(selene_server_open(scheduler, NULL, &server));
+    CHECK_OK(selene_server_start(scheduler, NULL, &server));
     await_named("selene/server", 1);
     CHECK_OK(selene_server_close(server));
     await_named("selene/server", 0);

@@ -250,7 +250,7 @@ static void connect_scheduler(void) {
     owner = scheduler;
     snprintf(socket_path, sizeof socket_path, "/tmp/selene-vector-%ld", (long)getpid());
     terms.path = to.path = (selene_text){socket_path, -1};
-    CHECK_OK(selene_server_open(owner, &terms, &server));
+    CHECK_OK(selene_server_start(owner, &terms, &server));
     CHECK_OK(selene_scheduler_connect(&to, &scheduler));
 }
 

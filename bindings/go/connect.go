@@ -45,7 +45,7 @@ func (s *Scheduler) Serve(path string) error {
 	defer lent.free()
 	raw.path = lent.text(path)
 	var server C.selene_server
-	return check(func() C.selene_status { return C.selene_server_open(s.handle, &raw, &server) })
+	return check(func() C.selene_status { return C.selene_server_start(s.handle, &raw, &server) })
 }
 
 // drainCycles lets the windows of a connection dispatch nothing more, and waits until they are over; false: some are not.

@@ -20,7 +20,11 @@ static int32_t fail(service_failure *failure, const char *field) {
 }
 
 int32_t service_open(uint64_t scheduler, const service_terms *terms, const service_taps *taps,
-                     const service_crews *crews, uint64_t *out_server, service_failure *failure) {
+                     const service_crews *crews, uint64_t *out_server, int32_t *out_fd,
+                     service_failure *failure) {
+    return fail(failure, "server");
+}
+int32_t service_step(uint64_t server, int64_t *out_wake_at, service_failure *failure) {
     return fail(failure, "server");
 }
 int32_t service_census_of(uint64_t server, service_census *out_census, service_failure *failure) {

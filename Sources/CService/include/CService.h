@@ -78,6 +78,8 @@ typedef struct service_terms {
     uint64_t max_frame;
     // A socket that listens, of which the server makes a duplicate; negative: it makes one at the path.
     int32_t descriptor;
+    // A thread of the library serves; else its host steps.
+    int32_t has_thread;
 } service_terms;
 
 typedef struct service_census {
@@ -87,7 +89,10 @@ typedef struct service_census {
 // Each answers a status; the failure is filled unless it is 0.
 int32_t service_open(uint64_t scheduler, const service_terms *_Nonnull terms,
                      const service_taps *_Nonnull taps, const service_crews *_Nonnull crews,
-                     uint64_t *_Nonnull out_server, service_failure *_Nonnull failure);
+                     uint64_t *_Nonnull out_server, int32_t *_Nullable out_fd,
+                     service_failure *_Nonnull failure);
+int32_t service_step(uint64_t server, int64_t *_Nullable out_wake_at,
+                     service_failure *_Nonnull failure);
 int32_t service_census_of(uint64_t server, service_census *_Nonnull out_census,
                           service_failure *_Nonnull failure);
 int32_t service_close(uint64_t server, service_failure *_Nonnull failure);

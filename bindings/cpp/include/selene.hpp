@@ -896,7 +896,7 @@ class scheduler {
         selene_server_options raw = SELENE_SERVER_OPTIONS_INIT;
         raw.path = detail::text(path);
         selene_server server = 0;
-        detail::check(selene_server_open(handle_, &raw, &server));
+        detail::check(selene_server_start(handle_, &raw, &server));
     }
 
     scheduler(scheduler &&other) noexcept : handle_(other.handle_.exchange(0)) {}

@@ -1105,7 +1105,14 @@ namespace Selene
         internal static extern int selene_server_info_init(ServerInfo* info, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_server_open(ulong scheduler, ServerOptions* options, ulong* out_server);
+        internal static extern int selene_server_start(ulong scheduler, ServerOptions* options, ulong* out_server);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_server_open(
+            ulong scheduler, ServerOptions* options, ulong* out_server, int* out_fd);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_server_step(ulong server, long* out_wake_at);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_server_get(ulong server, ServerInfo* out_info);

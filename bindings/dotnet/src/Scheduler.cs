@@ -60,7 +60,7 @@ namespace Selene
                 SeleneException.Check(Raw.selene_server_options_init(&raw, (uint)sizeof(Raw.ServerOptions)));
                 raw.path = lent.Text(path ?? "", nameof(path));
                 ulong server;
-                SeleneException.Check(Raw.selene_server_open(Handle, &raw, &server));
+                SeleneException.Check(Raw.selene_server_start(Handle, &raw, &server));
             }
         }
 

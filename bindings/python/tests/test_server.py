@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue as queue_module
+import selectors
 import signal
 import socket
 import subprocess
@@ -70,6 +71,56 @@ def test_l2_a_socket_that_listens_already_is_served(store: Path, tmp_path: Path)
             scheduler.serve(tmp_path / "s", descriptor=given.fileno())
         with (tmp_path / "file").open("w") as file, pytest.raises(selene.InvalidArgument, match="descriptor"):
             scheduler.serve(descriptor=file.fileno())
+
+
+def test_l2_an_event_loop_serves_without_a_thread(store: Path) -> None:
+    async def main() -> int:
+        loop = asyncio.get_running_loop()
+        with Scheduler(store) as scheduler:
+            async with scheduler.serve(thread=False) as server:
+
+                def ask() -> int:
+                    with selene.connect(store) as queue:
+                        queue.enqueue("a")
+                        queue.enqueue("b")
+                        return len(queue.tasks())
+
+                assert await loop.run_in_executor(None, ask) == 2
+                assert server.info().requests >= 4
+                server.fileno()
+            with pytest.raises(ValueError, match="descriptor"):
+                server.fileno()
+            assert not Path(f"{store}-sock").exists()
+            return len(scheduler.tasks())
+
+    assert asyncio.run(main()) == 2
+
+
+def test_l2_another_loop_steps_a_server(store: Path) -> None:
+    with Scheduler(store) as scheduler, scheduler.serve(thread=False) as server, selectors.DefaultSelector() as loop:
+        loop.register(server, selectors.EVENT_READ)
+        found: list[str] = []
+
+        def ask() -> None:
+            with selene.connect(store) as queue:
+                queue.enqueue("a")
+            found.append("done")
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        begun = time.monotonic()
+        while not found and time.monotonic() - begun < PATIENCE:
+            if loop.select(0.1):
+                server.step()
+        asking.join()
+        assert [task.id for task in scheduler.tasks()] == ["a"]
+    with pytest.raises(selene.Closed):
+        server.step()
+    with Scheduler(store) as scheduler, scheduler.serve() as server:
+        with pytest.raises(selene.Unsupported, match="selene_server_open"):
+            server.step()
+        with pytest.raises(ValueError, match="thread=False"):
+            server.fileno()
 
 
 def test_a_task_runs_as_soon_as_it_can(store: Path, owner: Scheduler) -> None:

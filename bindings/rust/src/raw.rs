@@ -1101,7 +1101,9 @@ extern "C" {
     pub fn selene_server_options_init(options: *mut selene_server_options, struct_size: u32) -> selene_status;
     pub fn selene_connect_options_init(options: *mut selene_connect_options, struct_size: u32) -> selene_status;
     pub fn selene_server_info_init(info: *mut selene_server_info, struct_size: u32) -> selene_status;
-    pub fn selene_server_open(scheduler: selene_scheduler, options: *const selene_server_options, out_server: *mut selene_server) -> selene_status;
+    pub fn selene_server_start(scheduler: selene_scheduler, options: *const selene_server_options, out_server: *mut selene_server) -> selene_status;
+    pub fn selene_server_open(scheduler: selene_scheduler, options: *const selene_server_options, out_server: *mut selene_server, out_fd: *mut i32) -> selene_status;
+    pub fn selene_server_step(server: selene_server, out_wake_at: *mut i64) -> selene_status;
     pub fn selene_server_get(server: selene_server, out_info: *mut selene_server_info) -> selene_status;
     pub fn selene_client_list(scheduler: selene_scheduler, out_clients: *mut *mut selene_clients) -> selene_status;
     pub fn selene_clients_destroy(clients: *mut selene_clients);

@@ -268,7 +268,7 @@ impl Scheduler {
         let mut raw = defaults!(selene_server_options, selene_server_options_init);
         raw.path = raw::selene_text { data: path.as_ptr().cast(), length: length(&path) };
         let mut server = 0;
-        check(unsafe { raw::selene_server_open(self.handle(), &raw, &mut server) })
+        check(unsafe { raw::selene_server_start(self.handle(), &raw, &mut server) })
     }
 
     /// The number by which the header knows it, for calls that have no name here.

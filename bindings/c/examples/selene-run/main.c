@@ -155,7 +155,7 @@ static int run_now(const struct session *session) {
 /* Other processes may look at what is followed, and enqueue; it ends with the scheduler. */
 static void serve(const struct session *session) {
     selene_server server = 0;
-    if (selene_server_open(session->scheduler, NULL, &server))
+    if (selene_server_start(session->scheduler, NULL, &server))
         fprintf(stderr, "selene-run: other processes cannot connect: %s\n",
                 printable(selene_status_detail(), -1).text);
 }

@@ -139,7 +139,7 @@ static int serve(const struct options *options, selene_scheduler scheduler, int 
     how.adopt = options->adopt;
     for (int i = 0; i < handed; i++) {
         how.descriptor = FIRST_HANDED + i;
-        if (selene_server_open(scheduler, &how, &server) == SELENE_OK) continue;
+        if (selene_server_start(scheduler, &how, &server) == SELENE_OK) continue;
         refused(printable(handed_name(i), -1).text);
         return EXIT_SYSTEM;
     }
@@ -150,7 +150,7 @@ static int serve(const struct options *options, selene_scheduler scheduler, int 
     }
     if (handed > 0) return EXIT_DONE;
     if (options->socket) how.path = (selene_text){options->socket, -1};
-    if (selene_server_open(scheduler, &how, &server)) return refused("the socket");
+    if (selene_server_start(scheduler, &how, &server)) return refused("the socket");
     if (options->socket == NULL && selene_store_get(scheduler, &store)) return refused("the store");
     printf("serving %s on %s%s\n", what_is_served(options).text,
            options->socket ? printable(options->socket, -1).text

@@ -1264,7 +1264,9 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_server_options_init": (c_int32, (POINTER(selene_server_options), c_uint32)),
     "selene_connect_options_init": (c_int32, (POINTER(selene_connect_options), c_uint32)),
     "selene_server_info_init": (c_int32, (POINTER(selene_server_info), c_uint32)),
-    "selene_server_open": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64))),
+    "selene_server_start": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64))),
+    "selene_server_open": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64), POINTER(c_int32))),
+    "selene_server_step": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_server_get": (c_int32, (c_uint64, POINTER(selene_server_info))),
     "selene_client_list": (c_int32, (c_uint64, POINTER(POINTER(selene_clients)))),
     "selene_clients_destroy": (None, (POINTER(selene_clients),)),
@@ -1435,7 +1437,9 @@ class Functions:
         "selene_server_options_init",
         "selene_connect_options_init",
         "selene_server_info_init",
+        "selene_server_start",
         "selene_server_open",
+        "selene_server_step",
         "selene_server_get",
         "selene_client_list",
         "selene_clients_destroy",
@@ -1601,7 +1605,9 @@ class Functions:
     selene_server_options_init: Any
     selene_connect_options_init: Any
     selene_server_info_init: Any
+    selene_server_start: Any
     selene_server_open: Any
+    selene_server_step: Any
     selene_server_get: Any
     selene_client_list: Any
     selene_clients_destroy: Any

@@ -355,6 +355,7 @@ class Scheduler(CycleCalls):
         max_clients: int = 1024,
         descriptor: int | None = None,
         adopt: Duration = 10,
+        thread: bool = True,
     ) -> Server:
         """Serves this scheduler to other processes of the machine, which connect(), on a thread of the library.
 
@@ -363,10 +364,12 @@ class Scheduler(CycleCalls):
         Unix stream socket that listens, as systemd hands one over, in place of path and mode; the server has a
         duplicate, and its file stays. `adopt`: how long it waits for processes that had runs when the owner before
         ended without closing, at most a day; who connects again in that time keeps its runs, the others' were
-        interrupted. Ends by the result's close(), as a context, or with the scheduler. AlreadyExists: another server
-        answers there, or a file is there that is no socket.
+        interrupted. `thread=False`: no thread serves, but the running event loop, by `async with scheduler.serve(
+        thread=False):`, or another one of the host's, by fileno() and step(). Ends by the result's close(), as a
+        context, or with the scheduler. AlreadyExists: another server answers there, or a file is there that is no
+        socket.
         """
-        return Server(self._engine, path, allow, mode, max_clients, descriptor, adopt)
+        return Server(self._engine, path, allow, mode, max_clients, descriptor, adopt, thread)
 
     def clients(self) -> list[Client]:
         """Which processes are connected to the servers of the scheduler, the last one first."""

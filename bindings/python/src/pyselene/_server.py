@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 from collections.abc import Iterable
@@ -126,7 +127,11 @@ def clients_of(engine: Engine) -> list[Client]:
 
 
 class Server:
-    """A scheduler that is served; ends by close(), as a context, or with the scheduler."""
+    """A scheduler that is served; ends by close(), as a context, or with the scheduler.
+
+    Without a thread the host serves: `async with` does so on the running event loop; with another loop wait until
+    fileno() is readable, and call step().
+    """
 
     def __init__(
         self,
@@ -137,6 +142,7 @@ class Server:
         max_clients: int,
         descriptor: int | None,
         adopt: Duration,
+        thread: bool,
     ) -> None:
         raw = _raw.selene_server_options()
         fast.selene_server_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
@@ -159,11 +165,34 @@ class Server:
         raw.max_clients = whole(max_clients, "max_clients", 1 << 32)
         raw.descriptor = -1 if descriptor is None else whole(descriptor, "descriptor", 1 << 31)
         raw.adopt = duration_ns(adopt, "adopt")
-        handle = ctypes.c_uint64()
-        engine.check(library.selene_server_open(engine.handle, ctypes.byref(raw), ctypes.byref(handle)))
+        handle, fd = ctypes.c_uint64(), ctypes.c_int32(-1)
+        to = (engine.handle, ctypes.byref(raw), ctypes.byref(handle))
+        if thread:
+            engine.check(library.selene_server_start(*to))
+        else:
+            engine.check(library.selene_server_open(*to, ctypes.byref(fd)))
         self._engine = engine
         self._handle = handle.value
+        # A copy of its own: the library closes the descriptor while a loop may wait for it.
+        self._fd = os.dup(fd.value) if not thread else -1
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._over = False
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when step() has something to do; wait for it only, never read it.
+
+        ValueError: a thread of the library serves, or it is over.
+        """
+        if self._fd < 0:
+            raise ValueError("a server without a thread has a descriptor, while it is open: serve(thread=False)")
+        return self._fd
+
+    def step(self) -> None:
+        """Answers what clients have asked, one request of each; waits for the disk, but for no client.
+
+        Busy: another thread steps it. Reentrant: inside a callback that a step calls. Unsupported: a thread serves.
+        """
+        self._engine.check(library.selene_server_step(self._handle, None))
 
     def info(self) -> ServerInfo:
         """What it has done so far."""
@@ -176,6 +205,7 @@ class Server:
         """Answers what is being asked, then serves no more and removes the socket. Again: does nothing."""
         if not self._over:
             self._over = True
+            self._leave_loop()
             # With the scheduler it has ended by itself; that of a parent is the parent's.
             if not self._engine.closed and self._engine.pid == os.getpid():
                 self._engine.check(library.selene_server_close(self._handle))
@@ -187,6 +217,31 @@ class Server:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        if self._fd >= 0:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._fd, self._ready)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ready(self) -> None:
+        if self._engine.closed or self._engine.pid != os.getpid():
+            self._leave_loop()
+        else:
+            self.step()
+
+    def _leave_loop(self) -> None:
+        if self._fd < 0:
+            return
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.remove_reader(self._fd)
+        os.close(self._fd)
+        self._fd, self._loop = -1, None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Server cannot be pickled: it belongs to the process that serves")

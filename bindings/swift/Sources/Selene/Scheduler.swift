@@ -62,7 +62,7 @@ public final class Scheduler: Sendable {
     try check(selene_server_options_init(&raw, size(of: selene_server_options.self)))
     raw.path = lent.text(path ?? "")
     var server: selene_server = 0
-    let status = selene_server_open(handle, &raw, &server)
+    let status = selene_server_start(handle, &raw, &server)
     withExtendedLifetime(lent) {}
     try check(status)
   }

@@ -319,7 +319,13 @@ final class Raw {
     static native void selene_server_info_init(long info, int structSize);
 
     /** Serves a scheduler on a Unix socket, on a library thread of its own. */
-    static native void selene_server_open(long scheduler, long options, long outServer);
+    static native void selene_server_start(long scheduler, long options, long outServer);
+
+    /** Serves a scheduler without a thread, from an event loop: whenever its descriptor is readable call selene_server_step. */
+    static native void selene_server_open(long scheduler, long options, long outServer, long outFd);
+
+    /** Takes in what clients of such a server have asked, one request of each, makes the calls in one commit, and answers. */
+    static native void selene_server_step(long server, long outWakeAt);
 
     /** Counts what a server has done. */
     static native void selene_server_get(long server, long outInfo);

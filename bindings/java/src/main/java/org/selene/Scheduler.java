@@ -73,7 +73,7 @@ public final class Scheduler implements AutoCloseable {
             if (path != null) {
                 raw.put(Layout.ServerOptions.PATH, lent.text(path.toFile().getPath()));
             }
-            Raw.selene_server_open(handle, raw.address, out.address);
+            Raw.selene_server_start(handle, raw.address, out.address);
         }
     }
 
