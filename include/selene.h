@@ -59,9 +59,9 @@
  * process may not). One exception: selene_run_complete means accepted, and is
  * durable when the next selene_cycle_next, selene_cycle_end or report comes, so
  * that a completion and the next start cost one commit.
- * While a commit waits for the disk other changes wait for it; questions, stop
- * functions and outcomes do not, and a report that its deadline brings is stored
- * as soon as the disk is done.
+ * While a commit waits for the disk, other changes wait for it; reads, stop
+ * functions and outcomes do not. A report that is due by its deadline is given
+ * without waiting, and stored as soon as the disk is done.
  *
  * The promise is at least once, never exactly once: a run whose outcome was not
  * stored is repeated. A task that was running when its process ended counts as
@@ -139,15 +139,16 @@
  *   handle may return these, which are not repeated below: INVALID_HANDLE (zero,
  *   closed, stale, foreign or random), FORKED, REENTRANT when called from inside
  *   a host clock or a log function.
- *   A pointer that must not be NULL and is: INVALID_ARGUMENT. With a store, every
- *   function that changes something may answer STORE_FULL, STORE_IO,
- *   STORE_CORRUPT, STORE_MOVED or OUTCOME_UNKNOWN; all but the last changed
- *   nothing.
+ *   NULL where a pointer is required answers INVALID_ARGUMENT. With a store,
+ *   every function that changes something may answer STORE_FULL, STORE_IO,
+ *   STORE_CORRUPT, STORE_MOVED or OUTCOME_UNKNOWN; only after the last of these
+ *   may something have changed.
  *
  * Time. Instants are int64_t nanoseconds since the Unix epoch in scheduler time
  *   (selene_scheduler_now), durations are int64_t nanoseconds; 10 years are 3653
- *   days. Scheduler time never goes back: the wall clock when the scheduler was
- *   opened, then the boot-time clock, which also counts sleep.
+ *   days. Scheduler time never goes backwards: it starts at the wall clock when
+ *   the scheduler is opened and then follows the boot-time clock, which also
+ *   counts sleep.
  *
  * Text. Text goes in as pointer and length in bytes; length -1 means
  *   NUL-terminated; it is copied. Ids, handler names and tags are 1 to 255 bytes
@@ -161,40 +162,40 @@
  * Structs. Every struct that crosses the border by itself begins with struct_size
  *   and flags; selene_text and the elements of arrays (selene_rule, selene_quota,
  *   selene_reason, …) do not. Set them with the _INIT macro (or the _init
- *   function), which writes every default. struct_size smaller than the
- *   library's: the missing fields are defaults. Larger: accepted while the excess
- *   is zero, else UNSUPPORTED_STRUCT. Below 8: UNSUPPORTED_STRUCT. Unknown flags:
- *   INVALID_ARGUMENT. Structs grow at their end only.
+ *   function), which writes every default. If struct_size is smaller than the
+ *   library's, the missing fields have their defaults; if it is larger, the
+ *   excess must be zero, or the call answers UNSUPPORTED_STRUCT, as it does below
+ *   8. Unknown flags answer INVALID_ARGUMENT. Structs grow at their end only.
  *
  * Callbacks. A callback is fn, context, destroy. destroy may be NULL; otherwise
  *   it is called exactly once, after the last call of fn returned, without a
  *   lock, also when the call that took it failed. If that call failed, fn is
  *   never called. Text and structs given to a callback live until it returns
- *   unless said otherwise. A stop function, an observer or a destroy may be called
- *   on the thread of any call before that call returns: never call the library
- *   while holding a lock that they take. A scheduler that has threads of its own
- *   calls them there: none that blocks then keeps another from being called, and
- *   a cycle on library threads waits for none. A library thread that has been in
- *   one for more than a second counts for max_overrun_threads.
+ *   unless said otherwise. A stop function, an observer or a destroy may be
+ *   called on the thread of any call before that call returns: never call the
+ *   library while holding a lock that they take. A scheduler that has library
+ *   threads calls them there: one that blocks does not keep the others from being
+ *   called, and no cycle on library threads waits for it. A library thread that
+ *   has spent more than a second in one counts towards max_overrun_threads.
  *
- * Leaving. A callback is meant to return. Where it is left by longjmp, by an exception that is caught further out
- *   (exceptions pass through the shared and the static library without its noticing; out of a library thread, where
- *   nothing catches them, they end the process), or as its thread ends in pthread_exit, nothing crashes: the run has
- *   failed unless it had its outcome, its inline cycle ends, and a library thread that ended is replaced. It is noticed
- *   when the thread ends, or calls the library again from where the jump led to; until then the thread counts as
- *   inside. So a call that reaches deeper into the stack than the callback was called from (its own frames count), and
- *   finds what was left there untouched, is at worst answered as one from inside: close, reset and blocking cycles with
- *   REENTRANT. What the calls in between had allocated is lost, and the destroy of a scheduler that was closed before it
- *   was noticed is not called. On a stack other than the thread's own, as fibers have them, it is not noticed.
+ * Leaving. A callback is meant to return. If it is left by longjmp, by an exception that is caught further out
+ *   (exceptions pass through the shared and the static library unnoticed; on a library thread, where nothing catches
+ *   them, they end the process), or because its thread calls pthread_exit, nothing crashes: the run has failed unless
+ *   it had its outcome, its inline cycle ends, and a library thread that ended is replaced. The library notices when
+ *   the thread ends, or calls it again from where the jump led to; until then the thread counts as inside the callback.
+ *   At worst a call from deeper in the stack than the callback was called from is taken for one from inside it: close,
+ *   reset and blocking cycles then answer REENTRANT. What the abandoned calls had allocated is leaked, and if the
+ *   scheduler is closed before the jump is noticed, its destroy is not called. On a stack other than the thread's own,
+ *   such as a fiber's, a jump is not noticed.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
  *   is legal for the same scheduler except close, reset and a blocking cycle
  *   (REENTRANT). Threads that the library starts are named by what they do,
  *   "selene/lane", "selene/window", "selene/driver", "selene/store",
- *   "selene/server", and "selene/worker" while they wait; they have a stack of
- *   at least 8 MiB and block the signals that are sent to a process
- *   (selene_options.blocked_signals), not those of faults.
+ *   "selene/server", and "selene/worker" while they wait; they have a stack of at
+ *   least 8 MiB and block the signals that are sent to a process
+ *   (selene_options.blocked_signals), but not those of faults.
  *   Loading the library starts no thread and installs no signal handler.
  *
  * Runtimes. A host in a language with a runtime of its own needs no callback and no thread of the library:
@@ -208,7 +209,7 @@
  * Fork. In the child every handle and token of the parent answers FORKED; the
  *   child may open schedulers of its own, but not a store that the parent had
  *   open at the fork (STORE_LOCKED). The parent is not affected; its fork() waits
- *   for calls of other threads that are just reading or writing a store.
+ *   for other threads that are reading or writing a store at that moment.
  *   A callback may fork. If the child returns from it, no other callback is called
  *   there and nothing is written: the call that it was made in returns FORKED; if
  *   it was on a thread of the library, that thread ends, and with the last thread
@@ -290,7 +291,7 @@ typedef void (*selene_destroy_fn)(void *context);
 /** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
 typedef int64_t (*selene_clock_fn)(void *context);
 
-/** Told that a thread of the library begins or ends, on that thread. Since: 0.2. */
+/** Called when a thread of the library begins or ends, on that thread. Since: 0.2. */
 typedef void (*selene_thread_fn)(void *context);
 
 /* ============================================================================
@@ -319,7 +320,7 @@ enum {
     SELENE_ERROR_INVALID_HANDLE = 17,
     /** struct_size is too small, or a later field that this library does not know is set. */
     SELENE_ERROR_UNSUPPORTED_STRUCT = 18,
-    /** The combination asked for does not exist, such as library threads with a host clock. */
+    /** The combination that was asked for is not supported, such as library threads with a host clock. */
     SELENE_ERROR_UNSUPPORTED = 19,
     /** The input is larger than the scheduler's max_input_size. */
     SELENE_ERROR_TOO_LARGE = 20,
@@ -341,7 +342,7 @@ enum {
     SELENE_ERROR_FORKED = 28,
     /** A resource of the system or of the library ran out, such as threads. */
     SELENE_ERROR_EXHAUSTED = 29,
-    /** An inner consistency check failed: an error of this library. */
+    /** An internal consistency check failed: a bug in this library. */
     SELENE_ERROR_INTERNAL = 30,
 
     /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
@@ -371,7 +372,7 @@ enum {
     /** Of a connection: no process serves the store, or the one that did has ended or does not answer. The detail says
      *  whether what was asked may have been done. Since: 0.2. */
     SELENE_ERROR_OWNER_AWAY = 57,
-    /** Of a connection: the process that has the store open does not let this user do so. Since: 0.2. */
+    /** Of a connection: the process that has the store open does not permit this user to do so. Since: 0.2. */
     SELENE_ERROR_REFUSED = 58
 };
 
@@ -485,18 +486,18 @@ enum {
     /** A task beyond the limit of pending requests is accepted as held instead of refused. */
     SELENE_OPTIONS_HOLD = 1,
     /**
-     * Score with the observed range, as Selene's authors described it: each factor is
+     * Score with the observed range, as the authors of LinkedIn's Selene described it: each factor is
      * (x - least) / (greatest - least) over the eligible tasks, or 1 where these are equal.
      */
     SELENE_OPTIONS_OBSERVED_RANGE = 2,
     /** Stored calls survive a crash of the process, but a power loss may undo the last of them. */
     SELENE_OPTIONS_RELAXED = 4,
     /**
-     * The freshness rule: a task's turn comes when its age times its pace is the greatest, and the pace follows from
-     * what its runs cost, how many of its last 16 runs found something new (NEW_DATA), its priority and its failures
-     * in a row. Four times the time: half the pace. Four times the priority: double. News in a quarter of the runs:
-     * half. Each failure in a row: 0.84. An estimate is then what four of five of the last 20 runs stayed within. Not
-     * together with OBSERVED_RANGE. docs/rules.md has the formula (F1 to F12). Since: 0.2.
+     * The freshness rule: the task whose age times its pace is greatest comes first, and the pace follows from what its
+     * runs cost, how many of its last 16 runs found something new (NEW_DATA), its priority and its failures in a row.
+     * Four times the time: half the pace. Four times the priority: double. News in a quarter of the runs: half. Each
+     * failure in a row: 0.84. An estimate is then what four of five of the last 20 runs stayed within. Not together
+     * with OBSERVED_RANGE. docs/rules.md has the formula (F1 to F12). Since: 0.2.
      */
     SELENE_OPTIONS_FRESHNESS = 8,
     /**
@@ -506,9 +507,8 @@ enum {
      */
     SELENE_OPTIONS_NO_THREADS = 16,
     /**
-     * The scheduler has a clock of the host's that is told what time it is (selene_clock_set) instead of being asked;
-     * it begins at clock_start. Not together with clock; whatever is said of a host clock is true of it, and descriptors
-     * follow it. Since: 0.2.
+     * The host's clock is set (selene_clock_set) instead of being asked; it begins at clock_start. Not together with
+     * clock; everything that is said of a host clock applies to it, and descriptors follow it. Since: 0.2.
      */
     SELENE_OPTIONS_SET_CLOCK = 32
 };
@@ -518,12 +518,12 @@ enum {
     /** They have the priority of the thread that starts them. Since: 0.2. */
     SELENE_THREADS_AS_HOST = 0,
     /**
-     * They give way: the system lets other threads that wake go first (SCHED_BATCH), and serves their reads and writes when
-     * nobody else uses the disk (the idle class), where it has these; where it does not, all stays as it is. So does what
-     * handlers start: threads, and processes. For hosts whose handlers take long and are not in a hurry: runs end later
-     * where the machine is busy. Beside two processes that keep two processors busy, 1 of 50 runs that were asked to stop
-     * did not end within 20 ms (2 as the host; at nice 10 it was 23, so that is not what this does); and on a disk that
-     * others keep busy, commits that handlers wait for may take long. Since: 0.2.
+     * They yield to others: the system prefers other threads that wake up (SCHED_BATCH) and serves their reads and
+     * writes when the disk is otherwise idle (the idle class), if it supports these; threads and processes that
+     * handlers start inherit both. For hosts whose handlers take long and are not urgent: on a busy machine runs end
+     * later. With two other processes keeping two processors busy, 1 of 50 runs that were asked to stop did not end
+     * within 20 ms (2 with SELENE_THREADS_AS_HOST; at nice 10, which is not what this sets, 23); on a disk that others
+     * keep busy, commits that handlers wait for may take long. Since: 0.2.
      */
     SELENE_THREADS_BACKGROUND = 1
 };
@@ -534,7 +534,7 @@ typedef struct selene_options {
     /** SELENE_OPTIONS_ bits; default none. */
     uint32_t flags;
     /** Ids that may be registered; NULL (default) permits all. An entry that ends in ".*" permits
-     *  every id that begins with what stands before the '*'. At most 65 536. Copied. */
+     *  every id that begins with the text before the '*'. At most 65 536. Copied. */
     const selene_text *permitted;
     uint64_t permitted_count;
     /** Once and periodic tasks that may be enqueued or running at a time; default 1, so a host with more of
@@ -546,7 +546,7 @@ typedef struct selene_options {
     int64_t minimum_backoff;
     /** Backoff delays are cut to this; default 5 h; up to 10 years. */
     int64_t maximum_backoff;
-    /** Least time from begin to begin of refresh cycles; default 0 = none; up to 10 years. */
+    /** Least time between the begins of two refresh cycles; default 0 = none; up to 10 years. */
     int64_t minimum_interval_refresh;
     /** The same for processing; default 0 = none. */
     int64_t minimum_interval_processing;
@@ -566,7 +566,8 @@ typedef struct selene_options {
     void *clock_context;
     selene_destroy_fn clock_destroy;
     /** File of the store; empty (default): the tasks live in memory. It is created, with mode 0600, if it does
-     *  not exist. A relative name counts from the folder that the process is in at open; a link is followed then. */
+     *  not exist. A relative path is resolved against the working directory at open; a symbolic link is followed
+     *  then. */
     selene_text path;
     /**
      * The signals that the library's threads block, by their numbers, besides those that are blocked by the thread
@@ -581,29 +582,30 @@ typedef struct selene_options {
     uint64_t blocked_signal_count;
     /**
      * The name of the application, as "org.example.mail": 1 … 255 bytes of UTF-8. A store keeps the name under which it
-     * is first opened; from then on it opens under that name, or without one, as tools do that only look, and under
-     * another it answers STORE_FOREIGN. Empty (default): none. Copied. Since: 0.2.
+     * is first opened; from then on it can be opened under that name, or without one, as tools that only inspect it do;
+     * under another name it answers STORE_FOREIGN. Empty (default): none. Copied. Since: 0.2.
      */
     selene_text owner;
     /** How long a run that has reached its task's timeout, and was asked to stop, may still complete; default 5 s;
      *  0 … 24 h. Since: 0.2. */
     int64_t stop_grace;
-    /** Threads that runs of one handler may leave behind, as their time ends, until its tasks are not eligible
-     *  (SELENE_REASON_HANDLER_STUCK); one that gave its outcome does not count. Default 2; 1 … 1024. Since: 0.2. */
+    /** How many threads the runs of one handler may leave behind when their time ends before its tasks become
+     *  ineligible (SELENE_REASON_HANDLER_STUCK); one that gave its outcome does not count. Default 2; 1 … 1024.
+     *  Since: 0.2. */
     uint32_t max_overrun_per_handler;
     /** How the library's threads compete with others: a SELENE_THREADS_ number; default SELENE_THREADS_AS_HOST.
      *  Since: 0.2. */
     int32_t thread_quality;
     /**
-     * Called first of all on each thread that the library starts for this scheduler, once: a runtime attaches the thread
-     * there, not once a run. Nothing else of the host is called on the thread before it returns. The thread of a server
-     * (selene_server_start) is not among them. NULL (default): none. Since: 0.2.
+     * Called once on each thread that the library starts for this scheduler, before any other function of the host, so
+     * that a runtime attaches the thread once and not for each run. Not called on the thread of a server
+     * (selene_server_start). NULL (default): none. Since: 0.2.
      */
     selene_thread_fn thread_begin;
     /**
-     * Called last of all on each such thread, once, also where its handler overran and it ends long after the scheduler
-     * was closed; not where the process ends first, nor in a child of it. selene_scheduler_close waits for it on threads
-     * that are in no callback. NULL (default): none. Since: 0.2.
+     * Called once on each such thread, after all other functions of the host, also if its handler overran and it ends
+     * long after the scheduler was closed; not if the process ends first, nor in a forked child. selene_scheduler_close
+     * waits for it on threads that are in no callback. NULL (default): none. Since: 0.2.
      */
     selene_thread_fn thread_end;
     /** Given to both. Since: 0.2. */
@@ -623,10 +625,10 @@ typedef struct selene_options {
      *  64 KiB … 1 GiB. 0 (default): 8 MiB, or what the process gives its threads, if that is more. Since: 0.2. */
     uint64_t thread_stack_size;
     /**
-     * How far back selene_task_waits knows what happened to all tasks alike: so many windows, dispatches, changes of
-     * groups and changes of handlers, and a quarter of it (at least 16) changes of each condition and of what else there
-     * is. What was before is told as SELENE_REASON_EARLIER. Memory grows with what happens, up to some 250 bytes for each
-     * (1 MiB by default, 16 KiB for 64). Rounded up to a power of two; default 4 096; 16 … 65 536. Since: 0.2.
+     * How many windows, dispatches, changes of groups and changes of handlers selene_task_waits remembers of all tasks
+     * together, and a quarter as many (at least 16) changes of each condition and of everything else. What came before
+     * is reported as SELENE_REASON_EARLIER. Memory grows as things happen, up to about 250 bytes an entry (1 MiB by
+     * default, 16 KiB for 64). Rounded up to a power of two; default 4 096; 16 … 65 536. Since: 0.2.
      */
     uint64_t wait_log_entries;
 } selene_options;
@@ -667,32 +669,32 @@ enum {
 /** What can keep a scheduler from working; bits in selene_scheduler_info, one number in an event. Since: 0.2. */
 enum {
     /** The store refused the last commit: STORE_FULL, STORE_IO, or STORE_MOVED and OUTCOME_UNKNOWN, which last until it
-     *  is opened again. Ends with the next commit that succeeds. A file or
-     *  log that was taken away is noticed within a second, though nothing is committed, and so is its return: by calls, by
-     *  a window that is waited for, by a driver. */
+     *  is opened again. Ends with the next commit that succeeds. A file or log that was moved away is noticed within a
+     *  second, even if nothing is committed, and so is its return: by calls, by a window that is waited for, by a
+     *  driver. */
     SELENE_TROUBLE_STORE = 1,
     /** The system refused to start a thread (EXHAUSTED). Ends with the next one that starts. */
     SELENE_TROUBLE_THREAD = 2,
     /** max_overrun_threads handlers, or other functions of the host on library threads, overran, so that no window can be
      *  opened on library threads (BUSY). Ends when one returns. */
     SELENE_TROUBLE_OVERRUN = 4,
-    /** The observer does not keep up: 65 536 events wait for it, and those that come now are lost (EXHAUSTED). Ends when
-     *  half of them are delivered; the message says then how many were lost, which are also missing from the numbers. */
+    /** The observer does not keep up: 65 536 events wait for it, and further ones are lost (EXHAUSTED). Ends when half
+     *  of them are delivered; the message then says how many were lost, and the numbers of events skip them. */
     SELENE_TROUBLE_OBSERVER = 8,
     /** Runs of a handler have left max_overrun_per_handler threads behind: its tasks are not eligible (BUSY). Told for each
      *  handler; ends when one of its threads returns, and the message is the handler's name then. */
     SELENE_TROUBLE_HANDLER = 16,
-    /** The clock has jumped by more than a minute. The system's was set: scheduler time, which goes on as before, is another
-     *  than what clocks say, until that is set right or the scheduler is opened again. A host's went back: scheduler time
-     *  stands still until it has caught up. No call is refused because of it; the status is TOO_SOON. Noticed by calls, at
-     *  most once a second. Since: 0.2. */
+    /** The clock has jumped by more than a minute. If the system's clock was set, scheduler time goes on as before and
+     *  differs from it until the clock is set right or the scheduler is opened again. If a host's clock went back,
+     *  scheduler time stands still until the clock has caught up. No call is refused because of it; the status is
+     *  TOO_SOON. Noticed by calls, at most once a second. Since: 0.2. */
     SELENE_TROUBLE_CLOCK = 32,
     /** The database of the fleet does not answer its node, or refuses what it asks (UNAVAILABLE); the message says which, and
      *  what the database said. Nothing is claimed meanwhile; ends with the next answer. Since: 0.2. */
     SELENE_TROUBLE_FLEET = 64
 };
 
-/** What a scheduler holds at a moment. Filled by selene_scheduler_get. */
+/** What a scheduler holds at this moment. Filled by selene_scheduler_get. */
 typedef struct selene_scheduler_info {
     uint32_t struct_size;
     uint32_t flags;
@@ -711,7 +713,8 @@ typedef struct selene_scheduler_info {
     uint64_t cancelled;
     /** Runs dispatched since the scheduler was opened. */
     uint64_t dispatched;
-    /** The number of this life: grows with each scheduler opened with a store, and apart with each in memory. */
+    /** The number of this life: it grows with each opening of the store; schedulers in memory are numbered
+     *  separately. */
     uint64_t life;
     /** SELENE_TROUBLE_ bits of what keeps it from working now. Since: 0.2. */
     uint32_t troubles;
@@ -747,8 +750,8 @@ SELENE_API selene_status selene_scheduler_info_init(selene_scheduler_info *info,
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, EXHAUSTED (4 096 are open), the STORE_ statuses and
  *         OUTCOME_UNKNOWN; the file is then as it was
  *
- * Stored tasks are loaded as they were, also those that the options would not accept now: over a limit they
- * keep their places, ids that are no longer permitted are ineligible. Held ones take free places. Tasks that
+ * Stored tasks are loaded as they were, even if the options would not accept them now: those over a limit keep
+ * their places, those whose ids are no longer permitted are ineligible. Held tasks take free places. Tasks that
  * were running count as failed (INTERRUPTED).
  *
  * Ownership: the caller closes the handle with selene_scheduler_close. clock_destroy is called after
@@ -760,14 +763,14 @@ SELENE_API selene_status selene_scheduler_open(const selene_options *options,
                                                selene_scheduler *out_scheduler);
 
 /**
- * Lets nothing more be dispatched, and waits until nothing runs.
+ * Stops dispatching, and waits until nothing runs.
  *
- * Registering, cancelling, conditions and everything else go on; runs in flight complete as always, or their windows end.
- * A begin answers UNAVAILABLE, drivers open no window, selene_task_explain says DRAINED. It stays so, also after BUSY, until
- * selene_scheduler_resume or the close: before a backup or a new version of the program, drain, then close. With a host
- * clock it does not wait: whoever moves the clock asks again.
+ * Registering, cancelling, conditions and everything else go on; runs in flight complete as always, or their windows
+ * end. A begin answers UNAVAILABLE, drivers open no window, selene_task_explain says DRAINED. The scheduler stays
+ * drained, also after BUSY, until selene_scheduler_resume or the close: before a backup or an upgrade of the program,
+ * drain, then close. With a host clock it does not wait: move the clock and call again.
  *
- * @param grace  ns to wait, 0 … 24 h; 0: only says what it found
+ * @param grace  ns to wait, 0 … 24 h; 0: does not wait
  * @return OK: nothing runs, and all outcomes are stored. BUSY: runs are in flight or their handlers have not returned;
  *         they go on. INVALID_ARGUMENT, REENTRANT (inside a callback of this scheduler, with a grace), the STORE_
  *         statuses and OUTCOME_UNKNOWN
@@ -777,7 +780,7 @@ SELENE_API selene_status selene_scheduler_open(const selene_options *options,
 SELENE_API selene_status selene_scheduler_drain(selene_scheduler scheduler, int64_t grace);
 
 /**
- * Lets a drained scheduler dispatch again; one that is not drained stays as it is.
+ * Lets a drained scheduler dispatch again; does nothing if it is not drained.
  *
  * @return UNAVAILABLE: it is being closed
  *
@@ -786,18 +789,19 @@ SELENE_API selene_status selene_scheduler_drain(selene_scheduler scheduler, int6
 SELENE_API selene_status selene_scheduler_resume(selene_scheduler scheduler);
 
 /**
- * Closes a scheduler: lets what runs complete, for a grace, stops what is left, and ends.
+ * Closes a scheduler: lets runs complete within a grace period, then stops those that are left.
  *
- * First it drains, as selene_scheduler_drain: nothing more is dispatched, everything else goes on, and what completes
- * within grace counts. In the last tenth of grace, at most 10 s before its end, the runs that are left are asked to stop
- * (SHUTDOWN); they may still complete, but one that fails then is as one that is stopped. What is left at the end is over;
- * its task is enqueued again as before the run. As soon as nothing runs, or grace is over, the handle is invalid, and it
- * waits for the rest of grace for handlers that were left behind and other callbacks on library threads. Those that are
- * still running keep what they need: a handler's destroy follows its last return, even after close has returned. Cycles
- * that still run are reported.
+ * First it drains, as selene_scheduler_drain does: nothing more is dispatched, everything else goes on, and runs that
+ * complete within grace count. In the last tenth of grace, at most 10 s before its end, the runs that are left are
+ * asked to stop (SHUTDOWN); they may still complete, but one that fails now counts as stopped. A run that is open at
+ * the end is over, and its task is enqueued again as it was before the run. As soon as nothing runs, or grace is over,
+ * the handle is invalid, and the call waits for the rest of grace for handlers that were left behind and other
+ * callbacks on library threads. Those that still run after that keep what they need: a handler's destroy follows its
+ * last return, even after close has returned. Cycles that still run are reported.
  *
- * Runs that the calling thread has taken from a pulled cycle (if it alone took its runs) or through a lane are not waited
- * for, as nothing completes them meanwhile; if other threads do, drain first. With a host clock no run is waited for.
+ * Runs that the calling thread itself has taken from a pulled cycle (if it alone took its runs) or through a lane are
+ * not waited for, since nothing would complete them meanwhile; if other threads complete them, drain first. With a host
+ * clock no run is waited for.
  *
  * @param scheduler  the handle; 0 does nothing
  * @param grace      ns: 0 … 24 h; 0: runs in flight are over at once
@@ -810,7 +814,7 @@ SELENE_API selene_status selene_scheduler_resume(selene_scheduler scheduler);
 SELENE_API selene_status selene_scheduler_close(selene_scheduler scheduler, int64_t grace);
 
 /**
- * Reads scheduler time, which never goes back.
+ * Reads scheduler time, which never goes backwards.
  *
  * @param out_now  ns since the Unix epoch
  *
@@ -819,12 +823,12 @@ SELENE_API selene_status selene_scheduler_close(selene_scheduler scheduler, int6
 SELENE_API selene_status selene_scheduler_now(selene_scheduler scheduler, int64_t *out_now);
 
 /**
- * Says what time it is, to a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then.
+ * Sets the clock of a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then.
  *
- * Time never goes back: an earlier instant than the one before leaves it where it is.
+ * Time never goes backwards: an instant earlier than the present one changes nothing.
  *
  * @param now  ns since the Unix epoch
- * @return UNSUPPORTED (the clock is the system's, or one that is asked)
+ * @return UNSUPPORTED (the clock is the system's, or a selene_clock_fn)
  *
  * Thread: any. Since: 0.2.
  */
@@ -842,12 +846,12 @@ SELENE_API selene_status selene_scheduler_get(selene_scheduler scheduler,
                                               selene_scheduler_info *out_info);
 
 /**
- * Switches kinds on and off; all are on at first.
+ * Switches kinds on and off; initially all are on.
  *
  * While a kind is off, registering its tasks and beginning its cycles answer UNAVAILABLE. A run in flight
  * goes on.
  *
- * @param kinds  SELENE_KIND_ bits that shall be on, all others off; 0 is allowed
+ * @param kinds  SELENE_KIND_ bits to be on, all others are off; may be 0
  * @return INVALID_ARGUMENT (unknown bits)
  *
  * Thread: any. Since: 0.1.
@@ -904,7 +908,7 @@ typedef uint64_t selene_run;
 struct selene_run_info;
 
 /**
- * Runs a task. Returns nothing: the outcome is given by selene_run_complete, from any thread, before or after
+ * Runs a task. It returns nothing: the outcome is given by selene_run_complete, from any thread, before or after
  * this function returns. Returning without it means "still working": the lane stays taken until the outcome
  * is given or the window ends. Always give an outcome, also after a stop: until then (or release_after)
  * the task's id stays taken.
@@ -924,7 +928,7 @@ typedef void (*selene_stop_fn)(selene_run run, int32_t reason, void *context);
 /**
  * Registers a handler under a name.
  *
- * Tasks may be registered before or after. A name that was unregistered is free again after its last run.
+ * Tasks may be registered before or after. The name of an unregistered handler is free again after its last run.
  *
  * @param name, name_length  1 to 255 bytes of UTF-8
  * @param run      runs a task; NULL: its tasks are for pulled cycles only
@@ -972,10 +976,10 @@ enum {
 };
 
 /**
- * Conditions of the system that a task may ask for; bits. They look at the governor's signals, one set of readings: what
- * the host says with selene_signal_set, else what the system says, else what an unknown signal counts as. A machine that
- * cannot tell keeps no task waiting: each is satisfied while nothing is known of it (unknown_constraints of
- * selene_explanation). Only what a task asks for is read, and no governor need be on.
+ * Conditions of the system that a task may require; bits. They are derived from the governor's signals: the value that
+ * the host sets with selene_signal_set, else the system's reading, else the value that an unknown signal counts as. A
+ * machine that cannot tell keeps no task waiting: a constraint is satisfied while nothing is known about it
+ * (unknown_constraints of selene_explanation). Only what a task requires is read, and the governor need not be in use.
  */
 enum {
     /** A network is reachable (NETWORK). */
@@ -986,24 +990,24 @@ enum {
     SELENE_CONSTRAINT_UNMETERED = 4,
     /** No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL). Since: 0.2. */
     SELENE_CONSTRAINT_BATTERY_NOT_LOW = 8,
-    /** Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session
-     *  is for the host to tell. Since: 0.2. */
+    /** No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session
+     *  the host sets the signal. Since: 0.2. */
     SELENE_CONSTRAINT_IDLE = 16,
     /** 5 % or more of the file system that holds the store is free (STORAGE_FREE). Since: 0.2. */
     SELENE_CONSTRAINT_STORAGE_NOT_LOW = 32,
     /** No display is on (DISPLAY_ON). Since: 0.2. */
     SELENE_CONSTRAINT_DISPLAY_OFF = 64,
-    /** A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows). Since: 0.2. */
+    /** A network is reachable and is not roaming (NETWORK, ROAMING, which only a host knows). Since: 0.2. */
     SELENE_CONSTRAINT_NOT_ROAMING = 128
 };
 
 /**
  * What registering does when a live (not yet terminal) record has the id.
  *
- * A program that registers its tasks each time it starts wants UPDATE: the definition is that of the program, the
- * history is kept, nothing runs at once (a changed period counts from the last run). With KEEP, which is the default of
- * once and periodic tasks, a changed definition is ignored. Tasks that the program no longer has stay in the store: list
- * and cancel them.
+ * A program that registers its tasks each time it starts should use UPDATE: the task takes the program's definition and
+ * keeps its history, and nothing runs at once (a changed period counts from the last run). With KEEP, which is the
+ * default of once and periodic tasks, a changed definition is ignored. Tasks that the program no longer has stay in the
+ * store: list and cancel them.
  */
 enum {
     /** By schedule: update for standing, keep for the others. */
@@ -1029,9 +1033,9 @@ enum {
     /** On the grid of the first earliest begin; missed periods are skipped. */
     SELENE_RECURRENCE_ANCHORED = 1,
     /**
-     * As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch. What is said
-     * is when the next period begins; a failed run is tried again by its backoff before that, at that instant at the
-     * latest, and a run that is stopped waits for nothing. Where nothing was said, after the period. Since: 0.2.
+     * Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch.
+     * That instant is when the next period begins; a failed run is retried after its backoff, at that instant at the
+     * latest, and a stopped run is enqueued at once. If none was set, the next run comes after the period. Since: 0.2.
      */
     SELENE_RECURRENCE_CALENDAR = 2
 };
@@ -1066,7 +1070,7 @@ enum {
 
 enum {
     SELENE_STATE_ENQUEUED = 0,
-    /** Accepted beyond the limit; takes the next free place, higher priority first, then the older. */
+    /** Accepted beyond the limit; takes the next free place, higher priority first, then older first. */
     SELENE_STATE_HELD = 1,
     /** Waits for the task before it. */
     SELENE_STATE_BLOCKED = 2,
@@ -1086,17 +1090,17 @@ enum {
      * hosts that cannot tell whether a run found something new. Since: 0.2.
      */
     SELENE_TASK_STEADY = 1,
-    /** It starts when all that it comes after have ended, however they did. Since: 0.2. */
+    /** It starts when all tasks that it comes after have ended, whatever their outcomes. Since: 0.2. */
     SELENE_TASK_AFTER_ANY_END = 2,
     /**
-     * Important now: while something is left of the scheduler's expedited_quota, it goes before all others of its kind but
-     * those near their latest_begin (higher priority first, then the one registered first), and has a window before the
-     * minimum interval of its kind has passed; such a window is for expedited tasks alone, and does not count as the last
-     * one. When the quota is used up, it is an ordinary task until something is left again. A once task only. Since: 0.2.
+     * Important now: while some of the scheduler's expedited_quota is left, it is picked before all others of its kind
+     * except those near their latest_begin (higher priority first, then the one registered first), and may have a
+     * window before the minimum interval of its kind has passed; such a window runs expedited tasks only, and does not
+     * count for the interval. While the quota is used up it is an ordinary task. Once tasks only. Since: 0.2.
      */
     SELENE_TASK_EXPEDITED = 4,
-    /** With SELENE_TASK_EXPEDITED: registering it while the quota is used up answers OUT_OF_QUOTA. One that was accepted,
-     *  or that waits for others, waits as an ordinary one all the same. Since: 0.2. */
+    /** With SELENE_TASK_EXPEDITED: registering it while the quota is used up answers OUT_OF_QUOTA. A task that was
+     *  accepted, or that waits for others, then waits as an ordinary one. Since: 0.2. */
     SELENE_TASK_REFUSE_OUT_OF_QUOTA = 8
 };
 
@@ -1121,7 +1125,7 @@ typedef struct selene_task {
     int32_t recurrence;
     /** A SELENE_BACKOFF_ number; default −1. */
     int32_t backoff;
-    /** How many of the last response times the estimate is the mean of; 0 … 30, default 3; 0: none. */
+    /** The estimate is the mean of this many of the last response times; 0 … 30, default 3; 0: of none. */
     int32_t response_window;
     /** Attempts of a once or periodic task until it has failed; default 0 = no limit. */
     uint32_t max_attempts;
@@ -1156,33 +1160,33 @@ typedef struct selene_task {
      *  (SELENE_STOP_STALLED); what follows is as for timeout, and the earlier of both asks. 0 … 24 h; default 0: none.
      *  Since: 0.2. */
     int64_t stall_limit;
-    /** Makes its initial delay and each of its periods longer by a random part of at most so many per mille, so that a
-     *  fleet does not wake at once. The first begin stays within flex, and anchored periods keep their grid: each begin
-     *  comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from the
-     *  scheduler's seed; an update that changes nothing of this draws nothing. 0 … 1000; default 0. Since: 0.2. */
+    /** Lengthens its initial delay and each of its periods by a random part of at most this many per mille, so that a
+     *  fleet does not wake all at once. The first begin stays within flex, and anchored periods keep their grid: each
+     *  begin comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from
+     *  the scheduler's seed; an update that leaves it unchanged draws none. 0 … 1000; default 0. Since: 0.2. */
     uint32_t jitter;
     /** Number of the ids in after. Since: 0.2. */
     uint32_t after_count;
     /** The group that it is in (selene_group_set_limit); empty (default): none. At most 255 bytes, as an id. Since: 0.2. */
     selene_text group;
-    /** Ids of tasks that it comes after, once tasks that are registered (so there is no circle), each with the length in
-     *  bytes (−1: NUL-terminated); equal ones once. At most 16; a once task only, and not with append. It waits
-     *  (SELENE_STATE_BLOCKED, without a place of its kind's limit) until all of them have succeeded, then starts as if
-     *  registered at that moment, in the next free place. If one fails it fails, if one is cancelled or replaced it is
-     *  cancelled, and so is what comes after it; one that has ended when it is registered counts the same. Their records
-     *  are kept until it is over, so its handler can read what they left (selene_task_get_output). Default: none. Copied.
-     *  Since: 0.2. */
+    /** Ids of the tasks that it comes after: registered once tasks (so no cycle is possible), each with the length in
+     *  bytes (−1: NUL-terminated); duplicates count once. At most 16; for once tasks only, and not with append. It
+     *  waits (SELENE_STATE_BLOCKED, without a place of its kind's limit) until all of them have succeeded, then starts
+     *  as if registered at that moment, in the next free place. If one of them fails, it fails; if one is cancelled or
+     *  replaced, it is cancelled, and so is what comes after it. Tasks that have already ended when it is registered
+     *  count the same. Their records are kept until it is over, so its handler can read what they left
+     *  (selene_task_get_output). Default: none. Copied. Since: 0.2. */
     const selene_text *after;
-    /** ns from registration (of a successor, and of what comes after others: from its start) to its latest begin. Of a
-     *  once task; others have none. Once near, for the last tenth of the time in which it may begin, at most 15 min, it
-     *  goes before all others of its kind, those with the earliest latest begin first. What waits when that has passed, for
-     *  whatever reason, and what could be tried again only later, has failed (SELENE_STOP_TOO_LATE); a run in flight goes
+    /** ns from registration (of a successor, and of what comes after others: from its start) to its latest begin. For
+     *  once tasks only. In the last tenth of the time in which it may begin, at most 15 min, it is picked before all
+     *  others of its kind, the earliest latest begin first. A task that still waits when the instant has passed, for
+     *  whatever reason, or that could be retried only after it, has failed (SELENE_STOP_TOO_LATE); a run in flight goes
      *  on. More than initial_delay, up to 10 years; default 0: none. Since: 0.2. */
     int64_t latest_begin;
     /** Names of conditions of the host (selene_condition_define) that must be satisfied, each with the length in bytes
-     *  (−1: NUL-terminated), at most 255 bytes, as an id; equal ones once. At most 32, and 32 different ones in a scheduler.
-     *  One that is not defined, or that the host has not set, is not satisfied. A run that loses one is stopped
-     *  (SELENE_STOP_CONSTRAINT_LOST). Default: none. Copied. Since: 0.2. */
+     *  (−1: NUL-terminated), at most 255 bytes, as an id; duplicates count once. At most 32, and 32 different ones in a
+     *  scheduler. A condition that is not defined, or that the host has not set, is not satisfied. A run that loses one
+     *  is stopped (SELENE_STOP_CONSTRAINT_LOST). Default: none. Copied. Since: 0.2. */
     const selene_text *conditions;
     /** Number of the names in conditions. Since: 0.2. */
     uint32_t condition_count;
@@ -1217,7 +1221,7 @@ typedef struct selene_task_info {
     int32_t backoff;
     int32_t response_window;
     uint32_t max_attempts;
-    /** 1 if a handler of its handler's name is registered, else 0. */
+    /** 1 if its handler is registered, else 0. */
     int32_t has_handler;
     /** A SELENE_STATE_ number. */
     int32_t state;
@@ -1229,7 +1233,7 @@ typedef struct selene_task_info {
     int32_t stop_reason;
     /** How often the definition was updated. */
     uint32_t generation;
-    /** Ever-growing number of the record. */
+    /** The number of the record; later ones are greater. */
     uint64_t sequence;
     /** Successors that wait behind it. */
     uint64_t appended;
@@ -1301,12 +1305,12 @@ typedef struct selene_task_info {
 typedef struct selene_task_output {
     uint32_t struct_size;
     uint32_t flags;
-    /** The bytes, of which none needs to be text; a NUL that is not counted stands behind them. */
+    /** The bytes, which need not be text, followed by a NUL that is not counted. */
     selene_text output;
 } selene_task_output;
 
-/** The ids of some tasks, or the names of groups or conditions. Made by selene_task_list and its like, by selene_group_list
- *  and selene_condition_list. */
+/** The ids of some tasks, or the names of groups or conditions. Made by selene_task_list, selene_task_list_state,
+ *  selene_group_list and selene_condition_list. */
 typedef struct selene_task_ids {
     uint32_t struct_size;
     uint32_t flags;
@@ -1344,7 +1348,7 @@ SELENE_API selene_status selene_task_register(selene_scheduler scheduler, const 
 /**
  * Registers many tasks in one commit.
  *
- * Each is judged as by selene_task_register; one that is refused does not stop the others.
+ * Each is checked as by selene_task_register; one that is refused does not prevent the others.
  *
  * @param tasks            count pointers to what they are; copied
  * @param count            how many: up to 1 000 000
@@ -1392,8 +1396,8 @@ SELENE_API selene_status selene_task_cancel_tag(selene_scheduler scheduler, cons
 SELENE_API selene_status selene_task_cancel_all(selene_scheduler scheduler, uint64_t *out_count);
 
 /**
- * Enqueues a failed task again, at once: with a new record, its definition as it was, no attempts, and the response times
- * and the failure that the old one had.
+ * Enqueues a failed task again at once, with a new record: the same definition, no attempts, and the response times and
+ * failure of the old record.
  *
  * @return INVALID_ARGUMENT (the task is not in the state FAILED), NOT_FOUND, NOT_PERMITTED, UNAVAILABLE,
  *         TOO_MANY_PENDING
@@ -1404,14 +1408,14 @@ SELENE_API selene_status selene_task_retry(selene_scheduler scheduler, const cha
                                            int64_t id_length);
 
 /**
- * Says when a live task is due next, in place of the instant that was or will be computed: the calendar of a host.
+ * Sets when a live task is due next, in place of the computed instant: the calendar of a host.
  *
- * While it waits, that is its earliest begin from now on, whatever that was, an initial delay or a backoff among them; its
- * anchor stays. While it runs, it is due then when the run is over, however that ends, unless a once task is over with it.
- * It counts once: after the run that begins then the next instant is computed again, or said again. Kept in the store, and
- * by updates. With SELENE_RECURRENCE_CALENDAR it is the next period's begin, before which retries may come.
+ * While the task waits, this replaces its earliest begin, including an initial delay or a backoff; its anchor stays.
+ * While it runs, it applies after the run, whatever its outcome, unless a once task has ended with it. It applies once:
+ * after the run that begins then, the next instant is computed, or set again. It is kept in the store and by updates.
+ * With SELENE_RECURRENCE_CALENDAR it is the next period's begin, before which retries may come.
  *
- * @param next  ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; what has passed: at once
+ * @param next  ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; in the past: at once
  * @return INVALID_ARGUMENT (also: the task is over), NOT_FOUND
  *
  * Thread: any. Since: 0.2.
@@ -1423,7 +1427,7 @@ SELENE_API selene_status selene_task_set_next(selene_scheduler scheduler, const 
  * Pauses a task and all that wait behind it: they stay as they are, and none begins until selene_task_resume. A run in
  * flight goes on. It is kept in the store, and by updates; a task that is replaced, retried or appended is not paused.
  *
- * @param out_count  how many records became paused; 0 if they were, and for a terminal one. May be NULL
+ * @param out_count  how many records became paused; 0 if they already were, and for a terminal one. May be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND
  *
  * Thread: any. Since: 0.2.
@@ -1432,7 +1436,7 @@ SELENE_API selene_status selene_task_pause(selene_scheduler scheduler, const cha
                                            int64_t id_length, uint64_t *out_count);
 
 /**
- * Pauses every live task that has the tag now, waiting ones included; not those that are registered with it later.
+ * Pauses every live task that has the tag now, including waiting ones, but not tasks that are registered with it later.
  *
  * @param out_count  how many records became paused; may be NULL
  * @return INVALID_ARGUMENT
@@ -1443,7 +1447,7 @@ SELENE_API selene_status selene_task_pause_tag(selene_scheduler scheduler, const
                                                int64_t tag_length, uint64_t *out_count);
 
 /**
- * Lets a task that was paused go on, and all that wait behind it: as what it was, with the age that it has now.
+ * Lets a paused task go on, and all that wait behind it; its age has grown meanwhile.
  *
  * @param out_count  how many records were paused; may be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND
@@ -1454,7 +1458,7 @@ SELENE_API selene_status selene_task_resume(selene_scheduler scheduler, const ch
                                             int64_t id_length, uint64_t *out_count);
 
 /**
- * Lets every task go on that has the tag and was paused, whatever paused it: its id or a tag.
+ * Lets every paused task with the tag go on, whether it was paused by its id or by a tag.
  *
  * @param out_count  how many records were paused; may be NULL
  * @return INVALID_ARGUMENT
@@ -1465,7 +1469,7 @@ SELENE_API selene_status selene_task_resume_tag(selene_scheduler scheduler, cons
                                                 int64_t tag_length, uint64_t *out_count);
 
 /**
- * Reads a task's record: the live one, else the last.
+ * Reads a task's record: the live one, or else the last.
  *
  * @param position  0: the record itself; 1 …: the successors that wait behind it, in order
  * @param out_info  the record
@@ -1484,10 +1488,10 @@ SELENE_API void selene_task_info_destroy(selene_task_info *info);
 /**
  * Reads what the last success of a task left (selene_run_set_output).
  *
- * A once task has it until its record goes (selene_scheduler_prune, or 24 h after its end), a periodic or standing one
- * until its next success, which replaces it, also by none. A successor (SELENE_EXISTING_APPEND) has that of the one before
- * it until it succeeds itself, so its handler reads it under its own id. A new record has none: a replacement, or one
- * in the place of one that has ended.
+ * A once task keeps it until its record is removed (selene_scheduler_prune, or 24 h after its end), a periodic or
+ * standing one until its next success, which replaces it even if that leaves none. A successor (SELENE_EXISTING_APPEND)
+ * has the output of the task before it until it succeeds itself, so its handler can read it under its own id. A
+ * replacement, or a new record in place of an ended one, has none.
  *
  * @param out_output  the bytes; none if nothing was left
  * @return INVALID_ARGUMENT, NOT_FOUND
@@ -1513,7 +1517,7 @@ SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char
                                           int64_t tag_length, selene_task_ids **out_ids);
 
 /**
- * Lists the ids of the tasks in a state, in order of registration: of those that failed, for example.
+ * Lists the ids of the tasks in a state, for example of those that failed, in order of registration.
  *
  * @param state    a SELENE_STATE_ number; for BLOCKED the id of each successor that waits
  * @param out_ids  the ids
@@ -1531,7 +1535,7 @@ SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
 enum {
     /** Its earliest begin has not come. */
     SELENE_REASON_NOT_DUE = 1,
-    /** A constraint is not satisfied; which, is in constraints. */
+    /** A constraint is not satisfied; constraints says which. */
     SELENE_REASON_CONSTRAINTS = 2,
     /** No handler has that name; or the last cycle of its kind called handlers, and this one has no function. */
     SELENE_REASON_NO_HANDLER = 3,
@@ -1557,7 +1561,7 @@ enum {
     SELENE_REASON_TOO_SOON = 13,
     /** A cycle of its kind is open and was begun before the task could run. */
     SELENE_REASON_NEXT_CYCLE = 14,
-    /** Its last run was interrupted by the end of its process, and it waits out the backoff of that. */
+    /** Its last run was interrupted by the end of its process, and its backoff has not passed. */
     SELENE_REASON_INTERRUPTED = 15,
     /** The governor refused its kind the last time it was asked; selene_governor_last says why. */
     SELENE_REASON_GOVERNOR = 16,
@@ -1580,13 +1584,14 @@ enum {
     SELENE_REASON_GROUP_FULL = 24,
     /** It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota). Since: 0.2. */
     SELENE_REASON_OUT_OF_QUOTA = 25,
-    /** A condition of the host is not satisfied; which, tells selene_condition_missing. Since: 0.2. */
+    /** A condition of the host is not satisfied; selene_condition_missing says which. Since: 0.2. */
     SELENE_REASON_CONDITIONS = 26,
-    /** It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run
-     *  ends cannot be told, and when the lease is no longer believed in the run is asked to stop. Since: 0.2. */
+    /** It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the
+     *  outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
+     *  Since: 0.2. */
     SELENE_REASON_FLEET_AWAY = 27,
 
-    /* Only selene_task_waits tells these. */
+    /* Only selene_task_waits gives these. */
 
     /** It has failed and is not due again yet. Since: 0.2. */
     SELENE_REASON_BACKING_OFF = 64,
@@ -1610,8 +1615,8 @@ typedef struct selene_reason {
     int32_t reason;
     /** For CONSTRAINTS: the SELENE_CONSTRAINT_ bits that are missing. Else 0. */
     uint32_t constraints;
-    /** When it may change by time alone; SELENE_NEVER if only an event can change it. For CONSTRAINTS: when what was said
-     *  for a time has expired, and all are satisfied unless somebody says otherwise. */
+    /** When it may change by time alone; SELENE_NEVER if only an event can change it. For CONSTRAINTS: when values that
+     *  the host set for a limited time expire, after which all are satisfied unless they are set again. */
     int64_t may_change_at;
 } selene_reason;
 
@@ -1653,13 +1658,13 @@ typedef struct selene_explanation {
     /** Its attempts since the last success or period: failures in a row, each of which makes its pace 0.84 of what it was,
      *  and the run in flight. Since: 0.2. */
     uint32_t attempts;
-    /** 1 if it goes before others, because its latest begin is near; else 0. Since: 0.2. */
+    /** 1 if it is picked before others because its latest begin is near; else 0. Since: 0.2. */
     uint32_t urgent;
     /** The last instant at which it may begin, while it waits and has one; else 0. Since: 0.2. */
     int64_t latest_begin;
-    /** 1 if it goes before others, because it is expedited and something of the quota is left; else 0. Since: 0.2. */
+    /** 1 if it is picked before others because it is expedited and some of the quota is left; else 0. Since: 0.2. */
     uint32_t expedited;
-    /** The SELENE_CONSTRAINT_ bits that it asks for and of which nothing is known, so that they count as satisfied.
+    /** The SELENE_CONSTRAINT_ bits that it requires and about which nothing is known, so that they count as satisfied.
      *  Since: 0.2. */
     uint32_t unknown_constraints;
 } selene_explanation;
@@ -1683,7 +1688,7 @@ SELENE_API selene_status selene_explanation_init(selene_explanation *explanation
                                                  uint32_t struct_size);
 
 /**
- * Says every reason why a task does not run now, and its rank, score and estimate.
+ * Gives every reason why a task does not run now, and its rank, score and estimate.
  *
  * Conditions that the host does not set are read from the system. May take time proportional to the number of
  * tasks.
@@ -1699,9 +1704,9 @@ SELENE_API selene_status selene_task_explain(selene_scheduler scheduler, const c
 
 /** How much of a task's time went to one reason. Since: 0.2. */
 typedef struct selene_wait {
-    /** For CONDITIONS: the condition of the host; if several were missing, one of them. For GROUP_PAUSED and GROUP_FULL: the
-     *  group. For BLOCKED: the id of the first task that it still waits for. Else NULL, and where that is not known any more:
-     *  the task was updated since, or does not wait for another. */
+    /** For CONDITIONS: the condition of the host; if several were missing, one of them. For GROUP_PAUSED and
+     *  GROUP_FULL: the group. For BLOCKED: the id of the first task that it still waits for. NULL for other reasons,
+     *  and if it is no longer known because the task was updated since or does not wait for another any more. */
     selene_text name;
     /** A SELENE_REASON_ number. */
     int32_t reason;
@@ -1743,7 +1748,7 @@ typedef struct selene_waits {
     /** The last 30 changes of reason, the oldest first. */
     uint64_t change_count;
     const selene_wait_change *changes;
-    /** How many dispatches of others went before it while a window was open that it fitted. */
+    /** How many dispatches of others came before it while a window was open that it fitted into. */
     uint64_t preferred_count;
     /** The ids of the last of these, at most 8, the latest first, as far as those tasks are still there. */
     uint64_t preferred_id_count;
@@ -1751,15 +1756,14 @@ typedef struct selene_waits {
 } selene_waits;
 
 /**
- * Says where the time of a task went since it was last due, or since it was registered if it was due only once.
+ * Gives where the time of a task went since it was last due, or since it was registered if it was due only once.
  *
- * A once task is followed from its registration to its end, a standing or periodic one from the begin of its period; until
- * it is due again that is the last one. At each instant one reason counts, the first in the order in which
- * selene_task_explain tells them; while a window is open its minimum interval is none. What a condition was, when
- * windows were open and what the governor refused is kept for 30 days, at most some thousand entries each; what is
- * older is EARLIER.
+ * A once task is followed from its registration to its end, a standing or periodic one from the begin of its period;
+ * until it is due again that is the last one. At each instant one reason counts, the first in the order of
+ * selene_task_explain; TOO_SOON does not count while a window is open. The values of conditions, the windows and the
+ * governor's refusals are kept for 30 days, at most a few thousand entries each; older time is EARLIER.
  *
- * Takes time proportional to what has happened since then, whatever the number of tasks.
+ * Takes time proportional to what has happened since then, independent of the number of tasks.
  *
  * @param out_waits  the answer
  * @return INVALID_ARGUMENT, NOT_FOUND
@@ -1779,10 +1783,10 @@ SELENE_API void selene_waits_destroy(selene_waits *waits);
  *  on, say. A task is in one group at most. A group needs no registration: it is there as soon as a task names it, or as it
  *  is set, and forgotten when nothing of that is left. What is set is kept in the store, also by selene_scheduler_reset.
  *
- *  The tasks of a group that is full or paused stay what they are, with their rank, age and place. A pick passes over them
- *  without holding a lane, and takes them as soon as there is room, in a window that is open, too. A run counts for its
+ *  The tasks of a group that is full or paused keep their state, rank, age and place. A pick passes over them without
+ *  holding a lane, and takes them as soon as there is room, even in a window that is already open. A run counts for its
  *  group, as for its id, until it is over and has come back.
- * ========================================================================= */
+ *  ========================================================================= */
 
 /** A group. Filled by selene_group_get. */
 typedef struct selene_group_info {
@@ -1813,8 +1817,8 @@ typedef struct selene_group_info {
 SELENE_API selene_status selene_group_info_init(selene_group_info *info, uint32_t struct_size);
 
 /**
- * Sets how many runs of a group may go on at a time, whatever window they are in. Runs in flight go on, also where they are
- * more than that.
+ * Sets how many runs of a group may go on at a time, in whatever windows they are. Runs in flight go on, even if there
+ * are more than that.
  *
  * @param limit  runs at a time; 0: no limit, which is the default
  * @return INVALID_ARGUMENT
@@ -1825,7 +1829,7 @@ SELENE_API selene_status selene_group_set_limit(selene_scheduler scheduler, cons
                                                 int64_t name_length, uint32_t limit);
 
 /**
- * Pauses a group: its runs in flight go on, and nothing of it begins until selene_group_resume, also what is registered
+ * Pauses a group: its runs in flight go on, and none of its tasks begins until selene_group_resume, even if registered
  * later. Tasks that are paused themselves stay so when it is resumed.
  *
  * @return INVALID_ARGUMENT
@@ -1836,7 +1840,7 @@ SELENE_API selene_status selene_group_pause(selene_scheduler scheduler, const ch
                                             int64_t name_length);
 
 /**
- * Lets a group go on that was paused.
+ * Resumes a paused group.
  *
  * @return INVALID_ARGUMENT
  *
@@ -1849,7 +1853,7 @@ SELENE_API selene_status selene_group_resume(selene_scheduler scheduler, const c
  * Reads a group.
  *
  * @param out_info  initialised with SELENE_GROUP_INFO_INIT; filled up to its struct_size
- * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, NOT_FOUND (nothing of it is set, no task of it waits, none runs)
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, NOT_FOUND (nothing is set for it, and none of its tasks waits or runs)
  *
  * Thread: any. Since: 0.2.
  */
@@ -1870,7 +1874,7 @@ SELENE_API selene_status selene_group_list(selene_scheduler scheduler, selene_ta
  * ========================================================================= */
 
 enum {
-    /** Nothing is picked whose estimate does not fit, not even first. As Selene did. */
+    /** Nothing is picked whose estimate does not fit, not even first, as in LinkedIn's Selene. */
     SELENE_WINDOW_STRICT_FIT = 1,
     /** selene_cycle_run only: handlers run on the calling thread, one after another (lanes must be 1). Only
      *  handlers that call selene_run_stopping end on time then. */
@@ -1901,10 +1905,10 @@ typedef struct selene_window {
     /** ns kept free at the end, in which runs are asked to stop: 0 … budget; −1 (default): budget / 20. */
     int64_t reserve;
     /**
-     * Empty (default): all tasks of the kinds. Else the id of the one task that shall run now, whatever its rank,
-     * cost, delay or backoff, outside the rule of one cycle a kind and of minimum intervals. It must be
-     * enqueued, of a kind that is switched on, with handler and constraints, its id not taken: else
-     * IMMEDIATE_RUN_INELIGIBLE. kinds is ignored then, and lanes must be 1.
+     * Empty (default): all tasks of the kinds. Else the id of the one task to run now, whatever its rank, cost, delay
+     * or backoff, regardless of open cycles of its kind and of minimum intervals. It must be
+     * enqueued, of a kind that is switched on, with its handler registered, its constraints satisfied and its id not
+     * taken, or the call answers IMMEDIATE_RUN_INELIGIBLE. kinds is ignored then, and lanes must be 1.
      */
     selene_text task;
 } selene_window;
@@ -1955,13 +1959,13 @@ enum {
     SELENE_STOP_INTERRUPTED = 7,
     /** Its task's timeout has passed; completing is still possible for stop_grace. Since: 0.2. */
     SELENE_STOP_TIMED_OUT = 8,
-    /** It told no progress for its task's stall_limit; completing is still possible for stop_grace. Since: 0.2. */
+    /** It reported no progress for its task's stall_limit; completing is still possible for stop_grace. Since: 0.2. */
     SELENE_STOP_STALLED = 9,
     /** In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
      *  Since: 0.2. */
     SELENE_STOP_TOO_LATE = 10,
-    /** A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
-     *  Completing is still possible until the deadline, and counts if none has it. Since: 0.2. */
+    /** A run of a fleet whose node could not renew its lease in the database in time: another node may take the task
+     *  soon. Completing is still possible until the deadline, and counts if none has taken it. Since: 0.2. */
     SELENE_STOP_LEASE_LOST = 11
 };
 
@@ -1987,7 +1991,6 @@ enum {
     SELENE_REPORT_NOT_STORED = 1
 };
 
-/** What a cycle did. Made by selene_cycle_end and selene_cycle_run. */
 /** What the turn of a run followed from under SELENE_OPTIONS_FRESHNESS, as it was picked: the fields of
  *  selene_explanation. Since: 0.2. */
 typedef struct selene_pace {
@@ -1999,6 +2002,7 @@ typedef struct selene_pace {
     int32_t pace_class;
 } selene_pace;
 
+/** What a cycle did. Made by selene_cycle_end and selene_cycle_run. */
 typedef struct selene_report {
     uint32_t struct_size;
     /** SELENE_REPORT_ bits. */
@@ -2016,7 +2020,7 @@ typedef struct selene_report {
     int64_t reserve;
     /** Tasks eligible at begin. */
     uint64_t eligible;
-    /** Those that could still have run at the end and did not fit. */
+    /** Tasks that could still have run at the end but did not fit. */
     uint64_t did_not_fit;
     uint64_t new_data;
     uint64_t no_data;
@@ -2101,9 +2105,9 @@ SELENE_API selene_status selene_run_info_init(selene_run_info *info, uint32_t st
 enum {
     /** A run: work on it, then complete it. */
     SELENE_STEP_RUN = 0,
-    /** Nothing now: runs are in flight. Call again after one is completed, or at out_wake_at. */
+    /** Nothing now: runs are in flight. Call again when one is completed, or at out_wake_at. */
     SELENE_STEP_WAIT = 1,
-    /** Nothing more in this cycle: call selene_cycle_end. */
+    /** Nothing is left in this cycle: call selene_cycle_end. */
     SELENE_STEP_DONE = 2
 };
 
@@ -2122,8 +2126,8 @@ SELENE_API selene_status selene_window_init(selene_window *window, uint32_t stru
  * Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible. With
  * SELENE_WINDOW_LANES its runs are taken through lanes (section LANE), else by selene_cycle_next.
  *
- * Refusals come in this order: arguments, REENTRANT, UNAVAILABLE, BUSY, TOO_SOON. One refused kind refuses the
- * window. A refused begin does not count for the minimum interval, an empty cycle does. A pulled cycle of
+ * Refusals come in this order: arguments, REENTRANT, UNAVAILABLE, BUSY, TOO_SOON. If one kind is refused, so is
+ * the window. A refused begin does not count for the minimum interval, an empty cycle does. A pulled cycle of
  * the same kind that is past its deadline and was never ended is ended first.
  *
  * @param window     the window; NULL for all defaults
@@ -2161,8 +2165,8 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
  * Ends a cycle and reports. Runs that are still open are asked to stop (EXPIRING) and are over, counted as
  * failed (EXPIRED).
  *
- * A cycle on library threads ends early in the same way, and is reported to those who wait for it. If the store
- * refuses, the cycle and its runs stay open, so that the end can be tried again.
+ * A cycle on library threads ends early in the same way, and is reported to its waiters. If the store refuses, the
+ * cycle and its runs stay open, so that the call can be repeated.
  *
  * @param cycle       the cycle; its handle is invalid afterwards
  * @param out_report  what it did; may be NULL
@@ -2172,7 +2176,7 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
 SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **out_report);
 
 /**
- * Starts nothing more in a cycle, and gives its runs a grace.
+ * Starts nothing more in a cycle, and gives its runs a grace period.
  *
  * It sets the deadline to now + grace if that is earlier. In the last tenth of grace, at most 10 s before its end, the runs
  * that are left are asked to stop (EXPIRING); they may complete until the deadline, and what is open after it counts as
@@ -2236,8 +2240,8 @@ SELENE_API selene_status selene_cycle_run_async(selene_scheduler scheduler,
                                                 int64_t *out_deadline);
 
 /**
- * Says what such a window would pick now if every run took its estimate. Runs nothing, changes nothing; ignores
- * open cycles, minimum intervals and switches.
+ * Gives what such a window would pick now if every run took its estimate. It runs and changes nothing, and
+ * ignores open cycles, minimum intervals and switches.
  *
  * @param window    the window; NULL for all defaults
  * @param out_plan  the picks in order
@@ -2294,17 +2298,18 @@ typedef uint64_t selene_lane;
 SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_lane);
 
 /**
- * Returns from the previous run, gives its outcome, and takes the next run; waits for one.
+ * Ends the previous run with its outcome and takes the next run, waiting for one.
  *
- * Completing and taking the next in one call is the cheapest way to work. An outcome that comes too late, or second,
- * changes nothing and is not an error here. With a host clock nothing is waited for: only its owner lets time pass.
+ * Completing a run and taking the next in one call is the cheapest way to work. An outcome that comes too late, or a
+ * second one, changes nothing and is not an error here. With a host clock it does not wait: only the host lets time
+ * pass.
  *
  * @param lane         the lane; one thread at a time
  * @param outcome      of the run that this lane gave before: SELENE_OUTCOME_NEW_DATA … _ABANDONED; or _NONE: it was given
  *                     (selene_run_complete, selene_run_retry), will be given later, or there was no run
  * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is a run, or no more
- * @param out_step     STEP_RUN; STEP_WAIT: time was up before; STEP_DONE: close the lane, there is nothing more for it:
- *                     nothing is left to run, the cycle is over or drained, or another lane has taken its place
+ * @param out_step     STEP_RUN; STEP_WAIT: time was up before; STEP_DONE: close the lane; nothing is left to run, the
+ *                     cycle is over or drained, or another lane has taken this one's place
  * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
  *                     not touched for the others
  * @param out_wake_at  for STEP_WAIT when to call again: the next expiry; not touched for the others. May be NULL
@@ -2330,9 +2335,9 @@ SELENE_API selene_status selene_lane_close(selene_lane lane);
 /**
  * Waits for the report of a cycle that was begun with SELENE_WINDOW_LANES, which comes by its deadline.
  *
- * The cycle is over when nothing is left to run, or it was drained and no run is open, or the deadline has passed. Then
- * this ends it, as selene_cycle_end does. Meanwhile it sees to it that runs are asked to stop in time, which
- * nothing else does while all threads are in handlers.
+ * The cycle is over when nothing is left to run, or it was drained and no run is open, or the deadline has passed.
+ * This call then ends it, as selene_cycle_end does. While it waits it asks runs to stop in time, which nothing else
+ * does while all threads are in handlers.
  *
  * @param cycle        the cycle; its handle is invalid after the report
  * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until the report
@@ -2347,19 +2352,19 @@ SELENE_API selene_status selene_cycle_wait(selene_cycle cycle, int64_t timeout,
                                            selene_report **out_report, int64_t *out_wake_at);
 
 /**
- * Gives a descriptor for an event loop: it is readable when there may be something for the lanes of a cycle, or its
+ * Gives a descriptor for an event loop, which is readable when there may be a run for the lanes of a cycle, or its
  * report.
  *
- * When it is readable, call selene_lane_next for the lanes that are free and selene_cycle_wait, both with timeout 0, until
- * they answer WAIT and no report: only that makes it unreadable until something happens, or the next expiry comes. Do
- * not read it. With a host clock it does not follow time.
+ * When it is readable, call selene_lane_next for the lanes that are free and selene_cycle_wait, both with timeout 0,
+ * until they answer WAIT and no report: only that makes it unreadable until something happens or the next expiry comes.
+ * Do not read it. With a host clock it does not follow time.
  *
  * @param cycle   of selene_cycle_begin or selene_driver_step, with lanes
- * @param out_fd  the descriptor, always the same of a cycle
+ * @param out_fd  the descriptor, the same for the whole cycle
  * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), EXHAUSTED (the system refused a descriptor)
  *
- * Ownership: the library's; it is closed when the report is given out, or the scheduler is closed: take it out of the loop
- * before. Thread: any. Since: 0.2.
+ * Ownership: the library's; it is closed when the report is returned or the scheduler is closed: remove it from the
+ * loop before that. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_cycle_descriptor(selene_cycle cycle, int32_t *out_fd);
 
@@ -2384,7 +2389,7 @@ SELENE_API selene_status selene_cycle_descriptor(selene_cycle cycle, int32_t *ou
 SELENE_API selene_status selene_run_complete(selene_run run, int32_t outcome);
 
 /**
- * Gives the outcome FAILED with a delay of its own, which replaces the backoff of this attempt.
+ * Gives the outcome FAILED and a delay, which replaces the backoff of this attempt.
  *
  * @param delay  ns until the retry: 0 … 10 years
  * @return as selene_run_complete
@@ -2394,13 +2399,13 @@ SELENE_API selene_status selene_run_complete(selene_run run, int32_t outcome);
 SELENE_API selene_status selene_run_retry(selene_run run, int64_t delay);
 
 /**
- * Gives the outcome of a failure and says why. The task keeps it until its next success (selene_task_info, and the event
- * COMPLETED).
+ * Gives the outcome of a failure and its reason. The task keeps it until its next success (selene_task_info, and the
+ * event COMPLETED).
  *
  * @param outcome         SELENE_OUTCOME_FAILED or _ABANDONED
  * @param delay           ns until the retry: 0 … 10 years, in place of the backoff of this attempt; −1: that backoff.
  *                        Not used with ABANDONED
- * @param message         for people, UTF-8 without NUL; more than 1 024 bytes are cut between two characters. NULL: none
+ * @param message         for people, UTF-8 without NUL; cut to 1 024 bytes at a character boundary. NULL: none
  * @param message_length  bytes; −1: NUL-terminated
  * @return INVALID_ARGUMENT (the run is still open then), else as selene_run_complete
  *
@@ -2415,7 +2420,7 @@ SELENE_API selene_status selene_run_fail(selene_run run, int32_t outcome, int64_
  * outcome stays so.
  *
  * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED
- * @param next     ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; what has passed: at once
+ * @param next     ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; in the past: at once
  * @return INVALID_ARGUMENT (the run is still open then), else as selene_run_complete
  *
  * Thread: any. Since: 0.2.
@@ -2433,10 +2438,10 @@ SELENE_API selene_status selene_run_complete_until(selene_run run, int32_t outco
 SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason);
 
 /**
- * Says how much time a run has until it is asked to stop.
+ * Gives how much time a run has until it is asked to stop.
  *
- * @param out_remaining  ns until deadline − reserve, or until its timeout or its stall limit before that, as long as it
- *                       tells no progress; 0 when that is past or the run was stopped
+ * @param out_remaining  ns until deadline − reserve, or until its timeout or, if it reports no progress, its stall
+ *                       limit before that; 0 when that is past or the run was stopped
  * @return as selene_run_stopping
  *
  * Thread: any. Since: 0.1.
@@ -2444,15 +2449,15 @@ SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason
 SELENE_API selene_status selene_run_remaining(selene_run run, int64_t *out_remaining);
 
 /**
- * Tells how far an open run has come, for those who look at its task, and so that its stall limit begins anew.
+ * Reports how far an open run has come, for observers of its task, and restarts its stall limit.
  *
- * What was said last is in selene_task_get and selene_run_get until the run is over, and told as SELENE_EVENT_PROGRESS, at
- * most four times a second. Every call counts for the stall limit, also with the numbers of the one before; one that comes
- * after the run was asked to stop (STALLED) does not take that back. Nothing of it is stored.
+ * The latest report is given by selene_task_get and selene_run_get until the run is over, and as SELENE_EVENT_PROGRESS
+ * at most four times a second. Every call restarts the stall limit, even with unchanged numbers; a call after the run
+ * was asked to stop (STALLED) does not undo that. Nothing is stored.
  *
  * @param done         how much is done, in any unit; from 0, and it may exceed total
  * @param total        of how much; 0: unknown
- * @param text         for people, UTF-8 without NUL; more than 1 024 bytes are cut between two characters. NULL: none
+ * @param text         for people, UTF-8 without NUL; cut to 1 024 bytes at a character boundary. NULL: none
  * @param text_length  bytes; −1: NUL-terminated
  * @return INVALID_ARGUMENT (a negative number, not text), INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run is
  *         over
@@ -2463,9 +2468,9 @@ SELENE_API selene_status selene_run_progress(selene_run run, int64_t done, int64
                                              const char *text, int64_t text_length);
 
 /**
- * Keeps a pointer of the host's with a run: where a host that calls selene_cycle_next sets it, whoever has the token finds
- * it, such as a stop function, or a worker that gets nothing but the token. A handler may set it for its own run, too.
- * The library does nothing with it. It is gone when the run has come back.
+ * Attaches a pointer of the host's to a run: a host that calls selene_cycle_next sets it, and any code that has only
+ * the token, such as a stop function or a worker, can read it. A handler may set it for its own run, too. The library
+ * does not use it. It is forgotten when the run has come back.
  *
  * @param user  NULL: none
  * @return INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED once the run has come back
@@ -2485,8 +2490,8 @@ SELENE_API selene_status selene_run_set_user(selene_run run, void *user);
 SELENE_API selene_status selene_run_user(selene_run run, void **out_user);
 
 /**
- * Says what an open run leaves if it succeeds, for those who look at its task and for the handlers of those that come
- * after it: a result, small enough for a row; what is larger belongs in a file whose name is left.
+ * Sets the output that an open run leaves if it succeeds, for readers of its task and for the handlers of tasks that
+ * come after it: a result small enough for a row. Put larger results in a file and leave its name.
  *
  * The last call before the outcome counts, and the outcome must be NEW_DATA or NO_DATA: a run that fails, or is stopped,
  * leaves what the last success left. Stored in the commit of its outcome. A success without it leaves nothing.
@@ -2501,8 +2506,8 @@ SELENE_API selene_status selene_run_user(selene_run run, void **out_user);
 SELENE_API selene_status selene_run_set_output(selene_run run, const void *output, int64_t length);
 
 /**
- * Tells what a handler was told, as long as the run has not come back: for hosts that get a token alone where they work
- * on it, since what a callback is given lives only until that returns.
+ * Repeats what a handler was given, until the run has come back: for hosts that pass on the token alone, since what a
+ * callback is given lives only until it returns.
  *
  * @param out_info  the facts; expires_at and deadline are those of its dispatch, but deadline of a run that was asked to
  *                  stop because it made no progress is the end of its grace
@@ -2520,17 +2525,18 @@ SELENE_API void selene_run_info_destroy(selene_run_info *info);
  * ========================================================================= */
 
 /**
- * Says of some constraints whether they are satisfied, in one call; gives back those of the last such call that it does
- * not name.
+ * Sets whether some constraints are satisfied, in one call, and clears those of the last such call that it does not
+ * name.
  *
- * It sets the signals behind them, at which the governor looks, too, without an expiry: a bit that is satisfied to what the
- * unknown signal counts as, one that is not to the nearest value that says so (METERED 1, BATTERY_LEVEL 199 and
- * DISCHARGING 1, STORAGE_FREE 49, …). Given back is cleared, as by selene_signal_clear: the system's reading applies.
- * A host that knows more sets the signals themselves. A run in flight that loses one is stopped (CONSTRAINT_LOST).
+ * It sets the signals behind them, which the governor reads, too, without an expiry: for a satisfied bit to what the
+ * unknown signal counts as, for an unsatisfied one to the nearest value that means so (METERED 1, BATTERY_LEVEL 199 and
+ * DISCHARGING 1, STORAGE_FREE 49, …). Those that are cleared follow the system's reading again, as after
+ * selene_signal_clear. A host that knows more sets the signals themselves. A run in flight that loses one is stopped
+ * (CONSTRAINT_LOST).
  *
- * @param constraints  SELENE_CONSTRAINT_ bits of which the host says something
+ * @param constraints  the SELENE_CONSTRAINT_ bits that the host sets
  * @param satisfied    of these, the bits that are satisfied
- * @return INVALID_ARGUMENT (unknown bits, or satisfied has bits that constraints has not)
+ * @return INVALID_ARGUMENT (unknown bits, or satisfied has bits that are not in constraints)
  *
  * Thread: any. Since: 0.1.
  */
@@ -2538,7 +2544,7 @@ SELENE_API selene_status selene_conditions_set(selene_scheduler scheduler, uint3
                                                uint32_t satisfied);
 
 /**
- * Reads what constraints are satisfied, as a begin would now.
+ * Reads which constraints are satisfied, as a begin would now.
  *
  * @param out_satisfied  the bits that are satisfied, those of unknown signals as these count
  * @param out_host       the bits whose signal the host has set; may be NULL
@@ -2549,15 +2555,15 @@ SELENE_API selene_status selene_conditions_get(selene_scheduler scheduler, uint3
                                                uint32_t *out_host);
 
 /**
- * Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks ask for by its name
- * (conditions of selene_task). Not satisfied until selene_condition_set says so. One that is defined stays as it is.
+ * Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks require by its name
+ * (conditions of selene_task). It is not satisfied until selene_condition_set sets it. Does nothing if it is defined.
  *
  * Names are kept in the store, also by selene_scheduler_reset; whether they are satisfied is not: when a scheduler is
- * opened none is, until the host, which alone knows, has set it.
+ * opened none is, until the host has set it.
  *
  * @param name         1 to 255 bytes of UTF-8 without NUL
  * @param name_length  bytes; −1: NUL-terminated
- * @return INVALID_ARGUMENT, EXHAUSTED (32 are defined, or asked for by tasks)
+ * @return INVALID_ARGUMENT, EXHAUSTED (32 are defined, or required by tasks)
  *
  * Thread: any. Since: 0.2.
  */
@@ -2565,8 +2571,8 @@ SELENE_API selene_status selene_condition_define(selene_scheduler scheduler, con
                                                  int64_t name_length);
 
 /**
- * Takes the definition of a condition back, which is then not satisfied: runs in flight that need it are stopped
- * (CONSTRAINT_LOST), and tasks that ask for it wait until it is defined and set again.
+ * Removes the definition of a condition, which is then not satisfied: runs in flight that need it are stopped
+ * (CONSTRAINT_LOST), and tasks that require it wait until it is defined and set again.
  *
  * @return INVALID_ARGUMENT, NOT_FOUND (it is not defined)
  *
@@ -2576,10 +2582,11 @@ SELENE_API selene_status selene_condition_undefine(selene_scheduler scheduler, c
                                                    int64_t name_length);
 
 /**
- * Says whether a condition of the host is satisfied. Tasks that waited for it take part at once in windows that roll, in
- * others from the next begin; a run in flight that loses it is stopped (CONSTRAINT_LOST). Costs nothing for each task.
+ * Sets whether a condition of the host is satisfied. Tasks that waited for it become eligible at once in rolling
+ * windows, and from the next begin in others; a run in flight that loses it is stopped (CONSTRAINT_LOST). The cost does
+ * not depend on the number of tasks.
  *
- * @param satisfied  0: it is not; every other number: it is
+ * @param satisfied  0: it is not; any other number: it is
  * @return INVALID_ARGUMENT, NOT_FOUND (it is not defined)
  *
  * Thread: any. Since: 0.2.
@@ -2621,7 +2628,7 @@ SELENE_API selene_status selene_condition_list(selene_scheduler scheduler,
 
 /**
  * Lists the names of the conditions of the host that a task asks for and that are not satisfied, in the order of their
- * bytes: what is behind SELENE_REASON_CONDITIONS of an explanation.
+ * bytes: the conditions behind SELENE_REASON_CONDITIONS of an explanation.
  *
  * @param id         the task; id_length its bytes, −1: NUL-terminated
  * @param out_names  the names, as the ids of a list; an empty one if nothing is missing
@@ -2641,8 +2648,8 @@ enum {
     SELENE_EVENT_REGISTERED = 1,
     /** A run was dispatched. */
     SELENE_EVENT_STARTED = 2,
-    /** A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over. With SHUTDOWN it may be
-     *  told twice: of a close with a grace the first one asks, and the state is RUNNING. */
+    /** A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over. With SHUTDOWN it may
+     *  come twice: the first one of a close with a grace asks, and the state is RUNNING. */
     SELENE_EVENT_STOPPED = 3,
     /** A run is decided; or, without a run, a successor failed before it started. */
     SELENE_EVENT_COMPLETED = 4,
@@ -2670,20 +2677,20 @@ enum {
     SELENE_EVENT_GRANTED = 16,
     /** The recording of a trace ended, because the file could not be written. */
     SELENE_EVENT_TRACE_ENDED = 17,
-    /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. Told once when
-     *  it begins and once when it ends; one that comes and goes, at most once a minute, unless it becomes worse.
-     *  Since: 0.2. */
+    /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. It comes once
+     *  when the trouble begins and once when it ends; for trouble that comes and goes, at most once a minute, unless it
+     *  becomes worse. Since: 0.2. */
     SELENE_EVENT_TROUBLE = 18,
     /** A task was paused; without a task: the group whose name is in message. Since: 0.2. */
     SELENE_EVENT_PAUSED = 19,
     /** A task, or a group, that was paused goes on. Since: 0.2. */
     SELENE_EVENT_RESUMED = 20,
-    /** A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a
-     *  second of scheduler time, always the last; what was not told yet comes before the end of the run. Since: 0.2. */
+    /** A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a
+     *  second of scheduler time, and always the last one, before the end of the run. Since: 0.2. */
     SELENE_EVENT_PROGRESS = 21,
-    /** A condition of the host is satisfied now (selene_condition_set), whose name is in message. Since: 0.2. */
+    /** A condition of the host is satisfied now (selene_condition_set); message is its name. Since: 0.2. */
     SELENE_EVENT_CONDITION_MET = 22,
-    /** A condition of the host is not satisfied any more, whose name is in message. Since: 0.2. */
+    /** A condition of the host is no longer satisfied; message is its name. Since: 0.2. */
     SELENE_EVENT_CONDITION_LOST = 23,
     /** The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more
      *  of it is used (expedited_quota). Not told of a quota of 0. Since: 0.2. */
@@ -2870,7 +2877,7 @@ typedef void (*selene_log_fn)(int32_t level, const char *text, void *context);
  *                 just calling, that thread calls destroy. Also when this call fails
  * @return REENTRANT inside a log function or a host clock
  *
- * After fork() the child has the function, too, and none of the lines that were waiting.
+ * After fork() the child has the function, too, but none of the lines that were waiting.
  *
  * Thread: any. Since: 0.2.
  */
@@ -2885,7 +2892,7 @@ SELENE_API selene_status selene_log_set(selene_log_fn log, void *context,
 typedef struct selene_store_info {
     uint32_t struct_size;
     uint32_t flags;
-    /** The whole name of the file, from the root on and without links; empty in memory. */
+    /** The absolute path of the file, with links resolved; empty in memory. */
     selene_text path;
     /** Version of SQLite in use, as "3.40.1". */
     selene_text sqlite_version;
@@ -2900,7 +2907,7 @@ typedef struct selene_store_info {
     uint64_t wal_size;
     /** Commits since the scheduler was opened. */
     uint64_t commits;
-    /** The application whose store it is (option owner); empty if none said so. Since: 0.2. */
+    /** The application that the store belongs to (option owner); empty if none was given. Since: 0.2. */
     selene_text owner;
 } selene_store_info;
 
@@ -2912,8 +2919,8 @@ typedef struct selene_store_findings {
     uint64_t schema_version;
     /** Tasks that can be read, successors that wait included. */
     uint64_t tasks;
-    /** Rows that cannot be read or are not tasks, and pages of the log that were damaged. What stood on a page that is
-     *  lost as a whole cannot be counted. */
+    /** Rows that cannot be read or are not tasks, and damaged pages of the log. Rows on a page that is lost entirely
+     *  cannot be counted. */
     uint64_t damaged;
 } selene_store_findings;
 
@@ -2933,7 +2940,7 @@ SELENE_API selene_status selene_store_findings_init(selene_store_findings *findi
                                                     uint32_t struct_size);
 
 /**
- * Tells where and how a scheduler stores its tasks.
+ * Gives where and how a scheduler stores its tasks.
  *
  * @param out_info  the facts
  * @return STORE_IO
@@ -2973,7 +2980,7 @@ SELENE_API selene_status selene_store_check(const char *path, int64_t path_lengt
 /**
  * Saves every task that can be read from a damaged store into a new one. The damaged file is left as it is.
  *
- * It goes by the rows, each of which has a checksum, whatever the header of the file says; the log (the same name with
+ * It reads the rows, each of which has a checksum, and ignores the header of the file; the log (the same name with
  * -wal) must lie beside the file. It needs memory for the file and its tasks; a file larger than the machine's
  * memory is refused before it is read.
  *
@@ -2994,9 +3001,8 @@ SELENE_API selene_status selene_store_salvage(const char *damaged, int64_t damag
  *  SERVER
  *
  * A store has one owner: the process whose scheduler has it open. That process may serve it on a Unix socket; others
- * connect and call the same functions through a handle of their own. Only processes of this machine can. What goes over
- * the socket is described in docs/protocol.md.
- * ========================================================================= */
+ * connect and call the same functions through a handle of their own. Only processes of this machine can.
+ * docs/protocol.md describes the protocol. ========================================================================= */
 
 /** A server of a scheduler; 0 is none. */
 typedef uint64_t selene_server;
@@ -3005,11 +3011,11 @@ typedef uint64_t selene_server;
 enum {
     /** Get, list, explain, counts, conditions, signals, decisions, events; the input of a task comes out empty. */
     SELENE_RIGHT_LOOK = 1,
-    /** See the input of tasks, too, and what they left. */
+    /** Read the input and the output of tasks, too. */
     SELENE_RIGHT_READ = 2,
     /** Register, cancel, retry, pause and resume tasks. */
     SELENE_RIGHT_ENQUEUE = 4,
-    /** Offer handlers, take runs and say how they ended. */
+    /** Offer handlers, take runs and give their outcomes. */
     SELENE_RIGHT_WORK = 8,
     /** Cancel all, prune, enable, resume, launch, expire, set conditions and signals, report use. */
     SELENE_RIGHT_MANAGE = 16,
@@ -3019,9 +3025,9 @@ enum {
 /** Any user or group, in a selene_peer_rule: UINT32_MAX. */
 #define SELENE_ANYBODY 4294967295U
 
-/** What processes of a user and group may do. The system says whose they are, not they themselves. Since: 0.2. */
+/** What processes of a user and group may do. The system identifies them, not they themselves. Since: 0.2. */
 typedef struct selene_peer_rule {
-    /** The process's user, and one of its groups when it connected; SELENE_ANYBODY: whoever. */
+    /** The process's user, and one of its groups when it connected; SELENE_ANYBODY: any. */
     uint32_t uid;
     uint32_t gid;
     /** SELENE_RIGHT_ bits; those of all rules that fit are added. */
@@ -3035,26 +3041,29 @@ typedef struct selene_server_options {
     uint32_t struct_size;
     /** 0. */
     uint32_t flags;
-    /** The socket; empty (default): the store's path and "-sock". A socket that an owner left behind there is replaced. */
+    /** The socket; empty (default): the store's path and "-sock". A socket that an earlier owner left behind is
+     *  replaced. */
     selene_text path;
     /** Who else may connect, besides the user of this process and root, who may do everything. Copied. */
     const selene_peer_rule *rules;
     /** 0 … 1024. */
     uint64_t rule_count;
-    /** The socket's file mode; default 0600. Who cannot write to it cannot connect: with rules it is usually 0666. */
+    /** The socket's file mode; default 0600. Users who cannot write to it cannot connect, so with rules it is usually
+     *  0666. */
     uint32_t mode;
-    /** Connections at a time, of which one that reads events has two; default 1024; 1 … 65 536. */
+    /** Connections at a time; one that reads events counts twice; default 1024; 1 … 65 536. */
     uint32_t max_clients;
     /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
     uint64_t max_request_size;
-    /** A Unix stream socket that listens, as systemd hands one over; −1 (default): one is made at the path. With it path is
-     *  empty and mode not used. The server has a duplicate, so the host may close its own; the socket's file stays. It is made
-     *  non-blocking. */
+    /** A listening Unix stream socket, such as systemd passes; −1 (default): one is made at the path. With a
+     *  descriptor, path must be empty and mode is ignored. The server makes a duplicate, so the host may close its own,
+     *  and the socket's file stays. The socket is made non-blocking. */
     int32_t descriptor;
     /** 0. */
     uint32_t reserved;
-    /** How long it waits for processes that had runs when the owner before ended without closing, ns: who connects again in that
-     *  time keeps its runs, of the others they were interrupted. Default 10 s; 0: not at all; up to 24 h. Since: 0.2. */
+    /** How long it waits, in ns, for processes that had runs when the previous owner ended without closing: those that
+     *  reconnect in that time keep their runs, those of the others count as interrupted. Default 10 s; 0: not at all;
+     *  up to 24 h. Since: 0.2. */
     int64_t adopt;
 } selene_server_options;
 
@@ -3076,7 +3085,7 @@ typedef struct selene_server_info {
     uint64_t requests;
     /** Requests and connections that rights or limits refused. */
     uint64_t refused;
-    /** Connections that were ended because what came was not the protocol. */
+    /** Connections that were ended because of a violation of the protocol. */
     uint64_t broken;
 } selene_server_info;
 
@@ -3108,11 +3117,11 @@ typedef struct selene_connect_options {
 
 /** A process that is connected. Since: 0.2. */
 typedef struct selene_client {
-    /** The pool that it is of; empty while it registered no handler and began no cycle. */
+    /** Its pool; empty until it has registered a handler or begun a cycle. */
     selene_text pool;
-    /** Its command line as the system has it, up to 255 bytes; empty if it has ended meanwhile. */
+    /** Its command line as the system reports it, up to 255 bytes; empty if it has ended meanwhile. */
     selene_text command;
-    /** The numbers of the process and of its user, as the system says. */
+    /** The ids of the process and of its user, as the system reports them. */
     uint32_t process;
     uint32_t user;
     /** SELENE_RIGHT_ bits. */
@@ -3171,8 +3180,8 @@ SELENE_API selene_status selene_server_info_init(selene_server_info *info, uint3
 /**
  * Serves a scheduler on a Unix socket, on a library thread of its own.
  *
- * Requests that arrive together share a commit, and none is answered before it: an answer of OK is as durable as that of a
- * call. Stop functions and observers may be called on the server's thread.
+ * Requests that arrive together share a commit, and none is answered before it: OK is as durable as from a local call.
+ * Stop functions and observers may be called on the server's thread.
  *
  * @param scheduler   of this process; a connection is not served
  * @param options     how; NULL for all defaults
@@ -3237,9 +3246,10 @@ SELENE_API selene_status selene_server_step(selene_server server, int64_t *out_w
 SELENE_API selene_status selene_server_get(selene_server server, selene_server_info *out_info);
 
 /**
- * Tells who is connected to the servers of a scheduler, the last one first. A process that reads events is there twice.
+ * Lists the processes that are connected to the servers of a scheduler, the latest first. A process that reads events
+ * is listed twice.
  *
- * @param scheduler    of this process, or a connection: then it is one of them
+ * @param scheduler    of this process, or a connection, which is then in the list
  * @param out_clients  who
  * @return INVALID_ARGUMENT; of a connection OWNER_AWAY, REFUSED
  *
@@ -3252,8 +3262,8 @@ SELENE_API selene_status selene_client_list(selene_scheduler scheduler,
 SELENE_API void selene_clients_destroy(selene_clients *clients);
 
 /**
- * Ends a server and removes its socket. Requests that are being made are answered; the others' clients find the owner
- * away. The scheduler goes on.
+ * Ends a server and removes its socket. Requests in progress are answered; for all others the owner is away. The
+ * scheduler goes on.
  *
  * @param server  the handle; 0 does nothing
  * @return REENTRANT (inside a callback that the server's own thread, or a step of it, calls)
@@ -3263,61 +3273,64 @@ SELENE_API void selene_clients_destroy(selene_clients *clients);
 SELENE_API selene_status selene_server_close(selene_server server);
 
 /**
- * Connects to the process that has a store open and serves it. It never opens the store, nor starts a process.
+ * Connects to the process that has a store open and serves it. It neither opens the store nor starts a process.
  *
  * The handle is used as that of a scheduler: now, get, enable, next_wakeup, prune and resume; all functions of tasks;
  * selene_cycle_plan, conditions, signals, selene_store_get, selene_governor_ask and _last, the ledger and
- * selene_use_report. Each call is made by the owner, and answers what it answers there. selene_events_open and its kin tell
- * what happens there. Calls of several threads come one after another.
+ * selene_use_report. Each call is made by the owner, and returns what it returns there. selene_events_open and _next
+ * give the owner's events. Calls from several threads are made one after another.
  *
- * It takes runs, too: selene_handler_register, selene_handler_unregister, selene_cycle_begin, _next, _end and _drain, lanes
- * (selene_lane_open, _next and _close, selene_cycle_wait), and all functions of runs. Its process is then a member of the
- * pool that was named at connect. The tasks of a handler that members offer are theirs: a window of the owner does not take
- * them, and a member's window, and its selene_cycle_plan, take those whose handlers it has offered itself. A handler name
- * belongs to one pool, or to the owner (ALREADY_EXISTS). While no member offers it, its tasks wait
- * (SELENE_REASON_NO_HANDLER). BUSY, TOO_SOON and the next wake-up are of the pool. A begin while the pool has a cycle of
- * these very kinds open joins it: it has the same deadline, and as many runs more at a time as the window has lanes; the
- * report of each end has all runs so far, and the cycle ends with the last of its members.
+ * A connection can take runs, too: selene_handler_register, selene_handler_unregister, selene_cycle_begin, _next, _end
+ * and _drain, lanes (selene_lane_open, _next and _close, selene_cycle_wait), and all functions of runs. Its process is
+ * then a member of the pool that was named at connect. The tasks of a handler that members offer are theirs: a window
+ * of the owner does not take them, and a member's window, and its selene_cycle_plan, take those whose handlers it has
+ * offered itself. A handler name belongs to one pool, or to the owner (ALREADY_EXISTS). While no member offers it, its
+ * tasks wait (SELENE_REASON_NO_HANDLER). BUSY, TOO_SOON and the next wake-up are those of the pool. A begin while the
+ * pool has a cycle of exactly these kinds open joins it: the deadline stays, and the cycle may run as many more tasks
+ * at a time as the window has lanes; the report of each end has all runs so far, and the cycle ends when its last
+ * member ends it.
  *
- * A lane gives the outcome of a run and takes the next one in one question and one answer, which selene_run_complete and
- * selene_cycle_next are two of. A thread that waits in selene_lane_next, or in selene_cycle_wait, is woken by the owner: by
- * what becomes eligible in a rolling window, a run that comes back, a run that is stopped. A run that is over leaves its lane
- * as here; nothing counts threads that are left behind.
+ * A lane gives the outcome of a run and takes the next one in one round trip; selene_run_complete and selene_cycle_next
+ * take two. A thread that waits in selene_lane_next, or in selene_cycle_wait, is woken by the owner: by what becomes
+ * eligible in a rolling window, a run that comes back, a run that is stopped. A run that is over frees its lane as in
+ * the owner; threads that are left behind are not counted.
  *
- * Windows whose handlers the library calls (selene_cycle_run, also with SELENE_WINDOW_INLINE, and selene_cycle_run_async)
- * are those of the pool in the same way: this process calls the handlers, inline or on threads that it starts for the window,
- * 16 of which may be left behind (BUSY). If the owner ends before the window, selene_cycle_run answers OWNER_AWAY, and who
- * waits for the report of an asynchronous window gets one without runs that has SELENE_REPORT_NOT_STORED. A close with a
- * grace lets these runs complete; what is left is stopped, and waits again as before.
+ * Windows whose handlers the library calls (selene_cycle_run, also with SELENE_WINDOW_INLINE, and
+ * selene_cycle_run_async) are those of the pool in the same way: this process calls the handlers, inline or on threads
+ * that it starts for the window, 16 of which may be left behind (BUSY). If the owner ends before the window,
+ * selene_cycle_run answers OWNER_AWAY, and the callback of an asynchronous window receives a report without runs that
+ * has SELENE_REPORT_NOT_STORED. A close with a grace lets these runs complete; those that are left are stopped, and
+ * their tasks wait again as before.
  *
- * A run is that of the connection that took it (others: INVALID_HANDLE). Stop functions are called on a thread that the
- * library starts with the first handler that has one, or with a driver; it starts no other thread but those of windows and of
- * selene_driver_start. When the connection ends without selene_scheduler_close, as where the process is killed, the
- * tasks of its runs wait again as after a crash of the owner: that counts as a failed attempt, and the pause is at least 30
- * s. With selene_scheduler_close they wait again as before the run. A process that only stands still keeps its runs until
- * their deadline. An owner that is closed with a grace waits for the runs of its members, too. When it has ended, so have its
- * cycles (INVALID_HANDLE; a lane's answer is DONE), and, if it was closed, their runs (STALE_RUN); the handlers are offered
- * again to the next one by the call that finds it.
+ * A run belongs to the connection that took it (others: INVALID_HANDLE). Stop functions are called on a thread that the
+ * library starts with the first handler that has one, or with a driver; it starts no other threads than those of
+ * windows and of selene_driver_start. When the connection ends without selene_scheduler_close, for example because the
+ * process was killed, the tasks of its runs wait again as after a crash of the owner: that counts as a failed attempt,
+ * and the pause is at least 30 s. After selene_scheduler_close they wait again as before the run. A process that is
+ * merely suspended keeps its runs until their deadline. An owner that is closed with a grace waits for the runs of its
+ * members, too. When it has ended, so have its cycles (INVALID_HANDLE; a lane's answer is DONE), and, if it was closed,
+ * their runs (STALE_RUN); the handlers are offered again to the next one by the call that finds it.
  *
- * Runs whose owner ended without closing go on: the next one waits for their processes (adopt of selene_server_options), and
- * the call that finds it says which runs there are, and gives outcomes again that were not durable. Tokens stay valid; one
- * that was given up meanwhile is STALE_RUN. A completion that answered OWNER_AWAY is given to the next one, too; the same
- * call once more says what has become of it: OK, or ALREADY_COMPLETED.
+ * Runs whose owner ended without closing go on: the next one waits for their processes (adopt of
+ * selene_server_options), and the first call that reaches it reports the runs there are, and repeats outcomes that were
+ * not durable. Tokens stay valid; that of a run that was given up meanwhile answers STALE_RUN. A completion that
+ * answered OWNER_AWAY is passed on to the next owner, too; repeat the call to learn the result: OK, or
+ * ALREADY_COMPLETED.
  *
- * A driver of a connection (selene_driver_start, _open, _step, _wait, _stop) opens the windows that the owner grants, whether
- * that has a driver of its own or not: the owner's governor decides, once for each kind, its ledger and budgets are those of
- * the machine, and one granted window of a kind is open at a time. It goes to the pool, or the owner's driver, whose first
- * task has the best score; who does not come within a second is passed over until it comes. Other members of the pool that
- * have a driver join it when something is there for them. When the process ends, or its driver is stopped, the next one has
- * its turn. A driver goes on by itself with the next owner; while there is none selene_driver_step answers OWNER_AWAY, and
- * its descriptor is readable again after a second.
+ * A driver of a connection (selene_driver_start, _open, _step, _wait, _stop) opens the windows that the owner grants,
+ * whether that has a driver of its own or not: the owner's governor decides, once for each kind, its ledger and budgets
+ * are those of the machine, and one granted window of a kind is open at a time. It goes to the pool, or the owner's
+ * driver, whose first task has the best score; one that does not come within a second is passed over until it does.
+ * Other members of the pool that have a driver join the window when it has tasks for them. When the process ends, or
+ * its driver is stopped, it is the next one's turn. A driver continues by itself with the next owner; while there is
+ * none selene_driver_step answers OWNER_AWAY, and its descriptor is readable again after a second.
  *
  * Everything else (descriptors of cycles, observers, …) answers UNSUPPORTED.
  *
- * When the owner has ended and another one serves the store, the next call finds it by itself. Any call through the
- * handle may answer OWNER_AWAY: nobody serves the socket, or the owner ended or did not answer while it was asked. The
- * detail says whether what was asked may have been done. Calls that only ask, and those that do no harm twice, are tried
- * again once. REFUSED: the owner does not let this user do so.
+ * When the owner has ended and another one serves the store, the next call reaches that one. Any call through the
+ * handle may answer OWNER_AWAY: no process serves the socket, or the owner ended or did not answer during the call. The
+ * detail says whether the request may have been carried out. Calls that only read, and those that are idempotent, are
+ * retried once. REFUSED: the owner does not permit this user to do so.
  *
  * @param options        how; path is required
  * @param out_scheduler  the handle, closed by selene_scheduler_close
@@ -3333,19 +3346,19 @@ SELENE_API selene_status selene_scheduler_connect(const selene_connect_options *
 /* ============================================================================
  *  GOVERNOR
  *
- * A phone's system decides when background work gets a window. Elsewhere the
- * governor decides: it looks at SIGNALS (battery, heat, people,
- * load, …), applies a PROFILE to them, and grants or refuses windows, with a
- * reason for each FACTOR. Its LEDGER counts what background work has used, its
- * habits of use tell when the host is likely to be used.
+ * On a phone the system decides when background work gets a window. Elsewhere
+ * the governor decides: it looks at SIGNALS (battery, heat, user activity, load,
+ * …), applies a PROFILE to them, and grants or refuses windows, with a reason for
+ * each FACTOR. Its LEDGER counts what background work has used; its usage history
+ * tells when the host is likely to be used.
  *
- * Its decisions bind the DRIVER, which acts as the system scheduler, and callers of
- * selene_governor_ask; never a host's own selene_cycle_begin. Every window of a kind is booked, whoever opened
- * it, and a new veto stops its runs where the profile says so; that window then
- * dispatches no other of the kind. With the profile that a scheduler opens with,
- * OPEN, it grants everything and books nothing. A decision is a pure function of
- * profile, signals, ledger, habits and time: what was recorded (TRACE) decides
- * the same when it is replayed.
+ * Its decisions bind the DRIVER, which acts as the system scheduler, and callers
+ * of selene_governor_ask; never a host's own selene_cycle_begin. Every window of a
+ * kind is booked, no matter what opened it, and a new veto stops its runs if the
+ * profile says so; that window then dispatches no more tasks of the kind. With the
+ * profile that a scheduler opens with, OPEN, it grants everything and books
+ * nothing. A decision is a pure function of profile, signals, ledger, usage
+ * history and time: a recorded TRACE gives the same decisions when it is replayed.
  *
  * Shares, scores and probabilities are in per mille everywhere.
  * ========================================================================= */
@@ -3361,7 +3374,7 @@ enum {
     SELENE_SIGNAL_BATTERY_LEVEL = 1,
     /** 1 on external power. Unknown: 1. */
     SELENE_SIGNAL_EXTERNAL_POWER = 2,
-    /** 1 while power is to be saved. Set by the host. Unknown: 0. */
+    /** 1 while the system should save power. Set by the host. Unknown: 0. */
     SELENE_SIGNAL_LOW_POWER_MODE = 3,
     /** 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical. Unknown: 0. */
     SELENE_SIGNAL_THERMAL = 4,
@@ -3377,7 +3390,8 @@ enum {
     SELENE_SIGNAL_METERED = 9,
     /** 1 while all wireless radios are switched off. Unknown: 0. */
     SELENE_SIGNAL_AIRPLANE = 10,
-    /** 0 when the user does not let this host work in the background. Set by the host, kept in the store. Unknown: 1. */
+    /** 0 when the user does not permit this host to work in the background. Set by the host, kept in the store.
+     *  Unknown: 1. */
     SELENE_SIGNAL_BACKGROUND_SWITCH = 11,
     /** A SELENE_PRESENCE_ number. Set by the host, kept in the store. Unknown: background. */
     SELENE_SIGNAL_HOST_PRESENCE = 12,
@@ -3399,8 +3413,8 @@ enum {
     SELENE_SIGNAL_DISCHARGING = 20,
     /** Local time minus UTC in seconds, −64 800 … 64 800. Unknown: 0. */
     SELENE_SIGNAL_UTC_OFFSET = 21,
-    /** 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it. Set by the
-     *  host. Unknown: 0. Since: 0.2. */
+    /** 1 while roaming, which may cost more; for constraints only, no factor uses it. Set by the host. Unknown: 0.
+     *  Since: 0.2. */
     SELENE_SIGNAL_ROAMING = 22
 };
 
@@ -3408,7 +3422,7 @@ enum {
 enum {
     SELENE_PRESENCE_BACKGROUND = 0,
     SELENE_PRESENCE_FOREGROUND = 1,
-    /** The user ended it and has not started it again. */
+    /** The user has quit it and has not started it again. */
     SELENE_PRESENCE_QUIT = 2
 };
 
@@ -3421,7 +3435,7 @@ enum {
     SELENE_SOURCE_HOST = 2,
     /** Reserved: no function returns it. */
     SELENE_SOURCE_TRACE = 3,
-    /** For factors: the governor's own books. */
+    /** For factors: the governor's own ledger and history. */
     SELENE_SOURCE_BOOKS = 4
 };
 
@@ -3439,7 +3453,7 @@ typedef struct selene_signal {
     int64_t set_at;
     /** Since when it has this value. SELENE_NEVER if it is unknown. */
     int64_t since;
-    /** From when on it is unknown unless it is set again; SELENE_NEVER: it stays. */
+    /** When it becomes unknown unless it is set again; SELENE_NEVER: it stays. */
     int64_t until;
 } selene_signal;
 
@@ -3460,10 +3474,10 @@ SELENE_API selene_status selene_signal_init(selene_signal *signal, uint32_t stru
 /**
  * Sets a signal, overriding the system's reading until it expires or is cleared.
  *
- * It counts for the governor and for the constraints of tasks alike. A veto that is raised by it stops the runs in flight
- * of its kind where the profile says so (PREEMPTED), a constraint that is lost by it those that need it
- * (CONSTRAINT_LOST); what it or its expiry lets go on goes on. The driver looks at the change at once. SELENE_SIGNAL_BACKGROUND_SWITCH and _HOST_PRESENCE are kept in the store, unless they are
- * set for a time.
+ * It counts for the governor and for the constraints of tasks alike. If it raises a veto, the runs in flight of that
+ * kind are stopped if the profile says so (PREEMPTED); if a constraint is lost, so are the runs that need it
+ * (CONSTRAINT_LOST). Tasks that it, or its expiry, makes eligible can run. The driver looks at the change at once.
+ * SELENE_SIGNAL_BACKGROUND_SWITCH and _HOST_PRESENCE are kept in the store, unless they are set for a time.
  *
  * @param signal     a SELENE_SIGNAL_ number
  * @param value      within the signal's range
@@ -3488,8 +3502,8 @@ SELENE_API selene_status selene_signal_clear(selene_scheduler scheduler, int32_t
 /**
  * Reads a signal as a decision would now.
  *
- * Reads the files of the system that this signal comes from, unless the host set it or has a clock of its own. The share
- * of busy CPU time needs two readings.
+ * Reads the system's files for this signal, unless the host has set it or supplies the clock. The share of busy CPU
+ * time needs two readings.
  *
  * @param signal      a SELENE_SIGNAL_ number
  * @param out_signal  initialised with SELENE_SIGNAL_INIT; filled up to its struct_size
@@ -3502,7 +3516,7 @@ SELENE_API selene_status selene_signal_get(selene_scheduler scheduler, int32_t s
 
 /* ---- Profile ------------------------------------------------------------- */
 
-/** What a profile can ask for. Factors 1 to 19 look at the signal of the same number. */
+/** What a profile can require. Factors 1 to 19 look at the signal of the same number. */
 enum {
     /** The level while discharging, 1000 otherwise; at least. Usually 200. */
     SELENE_FACTOR_BATTERY = 1,
@@ -3529,7 +3543,8 @@ enum {
     SELENE_FACTOR_BUDGET = 20,
     /** ns since the kind's last window began; at least. Usually 15 min. */
     SELENE_FACTOR_RATE = 21,
-    /** How well the present hour suits the kind: refresh wants use, processing wants none. Usually 500, at least. */
+    /** How well the present hour suits the kind: refresh prefers hours of use, processing hours without. Usually 500,
+     *  at least. */
     SELENE_FACTOR_USE_PREDICTION = 22,
     /** ns since the host was last used; at most. Usually 7 days. */
     SELENE_FACTOR_RECENT_USE = 23
@@ -3538,7 +3553,7 @@ enum {
 /** What a profile does with a factor. */
 enum {
     SELENE_RULE_IGNORE = 0,
-    /** What does not meet the requirement refuses. */
+    /** An observation that does not meet the requirement refuses the window. */
     SELENE_RULE_VETO = 1,
     /** The score of the observation counts with a weight. */
     SELENE_RULE_WEIGHT = 2
@@ -3595,15 +3610,15 @@ typedef struct selene_quota {
 enum {
     /** Nothing but constraints. */
     SELENE_PROFILE_OPEN = 0,
-    /** What a phone's system asks for. */
+    /** What a phone's system requires. */
     SELENE_PROFILE_APPLE = 1,
-    /** What a machine under load asks for. */
+    /** What a server requires: that the machine is not under load. */
     SELENE_PROFILE_SERVER = 2,
     /** All of both, for both kinds. */
     SELENE_PROFILE_STRICT = 3
 };
 
-/** What a governor demands: a built-in profile and what differs. Initialise with SELENE_PROFILE_INIT. */
+/** What a governor requires: a built-in profile and the differences from it. Initialise with SELENE_PROFILE_INIT. */
 typedef struct selene_profile {
     uint32_t struct_size;
     uint32_t flags;
@@ -3634,7 +3649,7 @@ typedef struct selene_profile {
 SELENE_API selene_status selene_profile_init(selene_profile *profile, uint32_t struct_size);
 
 /**
- * Sets what the governor demands from now on. The ledger is judged by the new quotas; a profile is not stored.
+ * Sets what the governor requires from now on. The ledger is judged by the new quotas; the profile is not stored.
  *
  * @param profile  the profile, copied; NULL is OPEN
  * @return INVALID_ARGUMENT (names the field), UNSUPPORTED_STRUCT
@@ -3666,8 +3681,8 @@ typedef struct selene_finding {
     int32_t source;
     /** SELENE_RULE_PREEMPTS or 0. */
     uint32_t flags;
-    /** In the factor's unit. If source is UNKNOWN nothing was observed: this is what unknown counts as, which passes
-     *  or not as the verdict says and is better shown as a dash. */
+    /** In the factor's unit. If source is UNKNOWN nothing was observed: this is what unknown counts as, which passes or
+     *  not as the verdict says; better shown as a dash. */
     int64_t observed;
     int64_t required;
     /** 0 … 1000 and 1 … 1000, for weights. */
@@ -3698,7 +3713,7 @@ typedef struct selene_decision {
 } selene_decision;
 
 enum {
-    /** For selene_governor_ask: for a task that never ran, which may use a tenth more than the budgets. */
+    /** For selene_governor_ask: on behalf of a task that never ran, which may use a tenth more than the budgets. */
     SELENE_ASK_NEVER_RAN = 1
 };
 
@@ -3768,9 +3783,9 @@ SELENE_API selene_status selene_balance_init(selene_balance *balance, uint32_t s
 /**
  * Reads what a kind has used in the last 24 hours and may still use by the present profile.
  *
- * Windows are booked while the profile demands anything or a driver is open: each with its whole budget when it begins, so
- * a process that is killed has already been charged; what it did not use is refunded when it ends. Kept in the store if
- * there is one.
+ * Windows are booked while the profile has any requirement or a driver is open: each with its whole budget when it
+ * begins, so a process that is killed has already been charged; what it did not use is refunded when it ends. Kept in
+ * the store if there is one.
  *
  * @param kind         SELENE_KIND_REFRESH or SELENE_KIND_PROCESSING
  * @param out_balance  initialised with SELENE_BALANCE_INIT; filled up to its struct_size
@@ -3883,9 +3898,9 @@ enum {
     /** Its windows are not rolling: each picks from what was eligible at its begin. Without this flag they are
      *  (SELENE_WINDOW_ROLLING), so that what becomes due begins in the next free lane. Since: 0.2. */
     SELENE_DRIVER_FROZEN = 8,
-    /** It asks no governor and keeps no ledger: what is due has its window, as if the host had begun it when it was due.
-     *  With SELENE_DRIVER_TOGETHER the window is for all its kinds that may begin, so that what becomes due in it need not
-     *  wait for another. Since: 0.2. */
+    /** It asks no governor and keeps no ledger: a due task gets its window, as if the host had begun it at that moment.
+     *  With SELENE_DRIVER_TOGETHER the window is for all its kinds that may begin, so that a task that becomes due in
+     *  it need not wait for another. Since: 0.2. */
     SELENE_DRIVER_UNGOVERNED = 16
 };
 
@@ -3901,15 +3916,16 @@ typedef struct selene_driver {
     /** Lanes of the windows, 1 … 64. Defaults 1. */
     uint32_t refresh_lanes;
     uint32_t processing_lanes;
-    /** SELENE_KIND_ bits of the windows that it opens; default both. Those of another kind stay the host's. Since: 0.2. */
+    /** SELENE_KIND_ bits of the windows that it opens; default both. Windows of other kinds are left to the host.
+     *  Since: 0.2. */
     uint32_t kinds;
     /** 0. */
     uint32_t reserved;
     /** ns kept free at the end of each window, in which runs are asked to stop: 0 … 24 h, at most the window's budget; −1
      *  (default): budget / 20. Since: 0.2. */
     int64_t reserve;
-    /** Least ns from begin to begin of windows of one kind, 0 … 10 years; default 0. Where it is more than the minimum
-     *  interval of the kind, it counts in its place: a standing task asks for a window that often. Since: 0.2. */
+    /** Least time between the begins of two windows of one kind, ns, 0 … 10 years; default 0. If it exceeds the minimum
+     *  interval of the kind, it replaces it: a standing task then wants a window that often. Since: 0.2. */
     int64_t every;
 } selene_driver;
 
@@ -3938,8 +3954,8 @@ SELENE_API selene_status selene_driver_init(selene_driver *driver, uint32_t stru
  * for what the system announces (routes and interfaces, power supplies, memory pressure); with nothing to do it sleeps
  * without a timeout. Standing tasks want a window 15 min after the last of their kind, or after its minimum interval.
  *
- * A loop of one's own around selene_scheduler_next_wakeup is not needed: SELENE_DRIVER_UNGOVERNED asks for no grant, and
- * kinds, every and the other flags make its windows those of such a loop.
+ * There is no need to write a loop around selene_scheduler_next_wakeup: with SELENE_DRIVER_UNGOVERNED it asks for no
+ * grant, and kinds, every and the other flags make its windows those of such a loop.
  *
  * @param driver  how; NULL for all defaults
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (host clock), BUSY (a driver is open), EXHAUSTED
@@ -3983,7 +3999,8 @@ SELENE_API selene_status selene_driver_step(selene_scheduler scheduler, selene_c
                                             int64_t *out_wake_at);
 
 /**
- * Waits until a step is due, where a descriptor has no home: with selene_driver_step it makes the whole loop of a driver.
+ * Waits until a step is due, for hosts that cannot use a descriptor: with selene_driver_step it makes the whole loop of
+ * a driver.
  *
  * @param timeout    how long to wait at most, in ns of real time; 0: not at all; SELENE_NEVER: until a step is due
  * @param out_ready  1: call selene_driver_step; 0: time was up before
@@ -3997,7 +4014,7 @@ SELENE_API selene_status selene_driver_wait(selene_scheduler scheduler, int64_t 
 
 /**
  * Stops the driver. Runs on library threads in its windows are stopped (PREEMPTED) and get at most grace to return;
- * a pulled cycle that it began stays the host's to end. Without a driver it does nothing.
+ * a pulled cycle that it began is left for the host to end. Without a driver it does nothing.
  *
  * @param grace  0 … 24 h in ns
  * @return INVALID_ARGUMENT, REENTRANT (inside a callback of the scheduler)
@@ -4009,8 +4026,9 @@ SELENE_API selene_status selene_driver_stop(selene_scheduler scheduler, int64_t 
 /* ---- Launch and expire --------------------------------------------------- */
 
 /**
- * Runs a pending task now, as if the system had launched it, on a library thread: outside governor, pace and rank, with the
- * budget that the driver gives its kind (30 s and 10 min without one). For tests and debugging; the task really runs.
+ * Runs a pending task now, as if the system had launched it, on a library thread, regardless of governor, pace and
+ * rank, with the budget that the driver gives its kind (30 s and 10 min without one). For tests and debugging; the task
+ * really runs.
  *
  * @param id         the task; once or periodic, enqueued
  * @param id_length  its length in bytes, −1 if it ends with a NUL
@@ -4119,8 +4137,8 @@ typedef struct selene_node_request {
     selene_text sql;
     const selene_value *values;
     uint64_t value_count;
-    /** After so many ns without an answer call selene_node_failed and close the connection that it was made on; the node does
-     *  not wait longer either. */
+    /** After this many ns without an answer call selene_node_failed and close the connection that was used; the node
+     *  does not wait longer either. */
     int64_t timeout;
 } selene_node_request;
 
@@ -4138,16 +4156,19 @@ typedef struct selene_node_options {
     /** Queues whose tasks it takes; default: all. At most 1 000. */
     const selene_text *queues;
     uint64_t queue_count;
-    /** What this machine has that not all have, such as "gpu": it takes tasks that ask for no other labels. At most 64. */
+    /** What this machine has that others lack, such as "gpu": it takes tasks that require no other labels. At most
+     *  64. */
     const selene_text *labels;
     uint64_t label_count;
-    /** How long, in ns, the database waits for a sign of life before others take what this node runs: 100 ms … 1 h; default
-     *  30 s. A handler may take longer; it has to stop when a node cannot reach the database for 0.8 of it. */
+    /** How long, in ns, the database waits for a sign of life before others take over what this node runs: 100 ms … 1
+     *  h; default 30 s. A handler may take longer; it has to stop when a node cannot reach the database for 0.8 of
+     *  it. */
     int64_t lease;
-    /** A claim takes at most what keeps the free lanes busy for so long, ns: 0 … 10 s; default 250 ms; 0: one task a lane. */
+    /** A claim takes at most what keeps the free lanes busy for this long, ns: 0 … 10 s; default 250 ms; 0: one task a
+     *  lane. */
     int64_t horizon;
-    /** How often, in ns, a node with a free lane looks for work when nothing tells it to (selene_node_hint): 10 ms … 1 h;
-     *  default 1 s. */
+    /** How often, in ns, a node with a free lane looks for work without a hint (selene_node_hint): 10 ms … 1 h; default
+     *  1 s. */
     int64_t poll;
 } selene_node_options;
 
@@ -4164,7 +4185,7 @@ enum {
     SELENE_NODE_WORKING = 1,
     /** It takes nothing more (selene_node_leave, or its fleet has asked it to leave). */
     SELENE_NODE_LEAVING = 2,
-    /** It has told the database everything, or its grace is over: it asks for nothing more. */
+    /** It has reported everything to the database, or its grace is over; it makes no more requests. */
     SELENE_NODE_CLOSED = 3
 };
 
@@ -4178,7 +4199,7 @@ typedef struct selene_node_info {
     uint32_t reserved;
     /** Its number in the view nodes of the fleet, which is another one after each time that its lease was lost; 0: none. */
     int64_t worker;
-    /** Until when its lease is believed in; 0 without one. */
+    /** Until when it relies on its lease; 0 without one. */
     int64_t believes_until;
     /** Runs that were begun, or wait here for a lane; that were claimed and wait for these; whose end the database has not
      *  acknowledged. */
@@ -4252,7 +4273,7 @@ SELENE_API selene_status selene_node_step(selene_scheduler scheduler,
                                           selene_node_request *out_request, int64_t *out_wake_at);
 
 /**
- * Waits until a step is due, where a descriptor has no home.
+ * Waits until a step is due, for hosts that cannot use a descriptor.
  *
  * @param timeout    how long to wait at most, in ns of real time; 0: not at all; SELENE_NEVER: until a step is due
  * @param out_ready  1: call selene_node_step; 0: time was up before
@@ -4265,7 +4286,7 @@ SELENE_API selene_status selene_node_wait(selene_scheduler scheduler, int64_t ti
                                           int32_t *out_ready);
 
 /**
- * Tells a node what its statement answered. One that it does not wait for any more is ignored.
+ * Gives a node the result of its statement. A result that it no longer waits for is ignored.
  *
  * @param number   of the request
  * @param cells    the rows one behind the other; may be NULL without rows
@@ -4281,12 +4302,12 @@ SELENE_API selene_status selene_node_rows(selene_scheduler scheduler, uint64_t n
                                           uint64_t columns);
 
 /**
- * Tells a node that its statement has no answer. One that it does not wait for any more is ignored.
+ * Tells a node that its statement has no result. One that it no longer waits for is ignored.
  *
  * @param number    of the request
  * @param sent      0: the statement has certainly not reached the database, since there was no connection; 1: it may have
  * @param sqlstate  what the database refused it with, five characters; NULL: the connection was lost, or time was up
- * @param message   what the database, or its client, said of it, for people; may be NULL
+ * @param message   the message of the database, or of its client, for people; may be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED (no node is open)
  *
  * Thread: any. Since: 0.2.
@@ -4305,7 +4326,7 @@ SELENE_API selene_status selene_node_failed(selene_scheduler scheduler, uint64_t
 SELENE_API selene_status selene_node_hint(selene_scheduler scheduler);
 
 /**
- * Tells how a node stands.
+ * Gives the state of a node.
  *
  * @param out_info  where to write; its struct_size is set
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, UNSUPPORTED (no node is open)
@@ -4315,8 +4336,8 @@ SELENE_API selene_status selene_node_hint(selene_scheduler scheduler);
 SELENE_API selene_status selene_node_get(selene_scheduler scheduler, selene_node_info *out_info);
 
 /**
- * Lets a node take nothing more: it gives back what was not begun, waits until its runs have come back, tells the database
- * how they ended, and says bye. It has to be stepped until selene_node_get tells SELENE_NODE_CLOSED.
+ * Makes a node take nothing more: it gives back what was not begun, waits until its runs have come back, reports their
+ * outcomes to the database, and signs off. Keep stepping it until selene_node_get gives SELENE_NODE_CLOSED.
  *
  * @param grace  after how many ns it is closed all the same, 0 … 24 h; what it still has then others take once the lease is
  *               over
@@ -4327,18 +4348,18 @@ SELENE_API selene_status selene_node_get(selene_scheduler scheduler, selene_node
 SELENE_API selene_status selene_node_leave(selene_scheduler scheduler, int64_t grace);
 
 /**
- * Closes the node of a scheduler; without one it does nothing. What it has not told the database that does not hear, and its
- * runs in flight are stopped (SELENE_STOP_SHUTDOWN): call selene_node_leave before.
+ * Closes the node of a scheduler; without one it does nothing. What it has not reported to the database is never
+ * reported, and its runs in flight are stopped (SELENE_STOP_SHUTDOWN): call selene_node_leave first.
  *
  * @return INVALID_HANDLE
  *
- * Thread: any; wakes who waits in selene_node_wait. Since: 0.2.
+ * Thread: any; wakes threads in selene_node_wait. Since: 0.2.
  */
 SELENE_API selene_status selene_node_close(selene_scheduler scheduler);
 
 /**
- * Tells the number of a run in its fleet. Each claim gives a greater one, so that systems outside, if they are handed it, can
- * refuse what an earlier run of the same task still sends.
+ * Gives the number of a run in its fleet. Each claim gives a greater one, so that outside systems to which it is passed
+ * can refuse what an earlier run of the same task still sends.
  *
  * @param out_fence  the number
  * @param out_task   that of its task, which the function complete of the fleet asks for, too. May be NULL
@@ -4349,9 +4370,10 @@ SELENE_API selene_status selene_node_close(selene_scheduler scheduler);
 SELENE_API selene_status selene_run_fence(selene_run run, int64_t *out_fence, int64_t *out_task);
 
 /**
- * Says that the host tells the fleet itself how a run ends, by its function complete in a transaction of the handler, which
- * so has its effect in that database exactly once. Call it before that, and complete the run afterwards as any other: what
- * the fleet knows by then stands. If the transaction did not commit, a success counts as a failure.
+ * Declares that the host itself reports the outcome of a run to the fleet, with the fleet's function complete in a
+ * transaction of the handler, whose effects in that database are thus made exactly once. Call it before that, and
+ * complete the run afterwards like any other: the outcome that the fleet then knows stands. If the transaction did not
+ * commit, a success counts as a failure.
  *
  * @return INVALID_HANDLE, ALREADY_COMPLETED, STALE_RUN, UNSUPPORTED (its task is not one of a fleet)
  *

@@ -22,7 +22,7 @@ const (
 	ErrInvalidHandle Status = 17
 	// ErrUnsupportedStruct: struct_size is too small, or a later field that this library does not know is set.
 	ErrUnsupportedStruct Status = 18
-	// ErrUnsupported: The combination asked for does not exist, such as library threads with a host clock.
+	// ErrUnsupported: The combination that was asked for is not supported, such as library threads with a host clock.
 	ErrUnsupported Status = 19
 	// ErrTooLarge: The input is larger than the scheduler's max_input_size.
 	ErrTooLarge Status = 20
@@ -44,7 +44,7 @@ const (
 	ErrForked Status = 28
 	// ErrExhausted: A resource of the system or of the library ran out, such as threads.
 	ErrExhausted Status = 29
-	// ErrInternal: An inner consistency check failed: an error of this library.
+	// ErrInternal: An internal consistency check failed: a bug in this library.
 	ErrInternal Status = 30
 	// ErrStoreCannotOpen: The store cannot be opened or made: a directory, no such folder, no permission, read-only.
 	ErrStoreCannotOpen Status = 48
@@ -66,7 +66,7 @@ const (
 	ErrStoreMoved Status = 56
 	// ErrOwnerAway: Of a connection: no process serves the store, or the one that did has ended or does not answer.
 	ErrOwnerAway Status = 57
-	// ErrRefused: Of a connection: the process that has the store open does not let this user do so.
+	// ErrRefused: Of a connection: the process that has the store open does not permit this user to do so.
 	ErrRefused Status = 58
 )
 
@@ -263,7 +263,7 @@ const (
 	RecurrenceAfterCompletion Recurrence = 0
 	// RecurrenceAnchored: On the grid of the first earliest begin; missed periods are skipped.
 	RecurrenceAnchored Recurrence = 1
-	// RecurrenceCalendar: As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch.
+	// RecurrenceCalendar: Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch.
 	RecurrenceCalendar Recurrence = 2
 )
 
@@ -352,7 +352,7 @@ type State int32
 const (
 	// StateEnqueued: SELENE_STATE_ENQUEUED of the header.
 	StateEnqueued State = 0
-	// StateHeld: Accepted beyond the limit; takes the next free place, higher priority first, then the older.
+	// StateHeld: Accepted beyond the limit; takes the next free place, higher priority first, then older first.
 	StateHeld State = 1
 	// StateBlocked: Waits for the task before it.
 	StateBlocked State = 2
@@ -450,11 +450,11 @@ const (
 	StopInterrupted Stop = 7
 	// StopTimedOut: Its task's timeout has passed; completing is still possible for stop_grace.
 	StopTimedOut Stop = 8
-	// StopStalled: It told no progress for its task's stall_limit; completing is still possible for stop_grace.
+	// StopStalled: It reported no progress for its task's stall_limit; completing is still possible for stop_grace.
 	StopStalled Stop = 9
 	// StopTooLate: In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
 	StopTooLate Stop = 10
-	// StopLeaseLost: A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+	// StopLeaseLost: A run of a fleet whose node could not renew its lease in the database in time: another node may take the task soon.
 	StopLeaseLost Stop = 11
 )
 
@@ -495,7 +495,7 @@ type Reason int32
 const (
 	// ReasonNotDue: Its earliest begin has not come.
 	ReasonNotDue Reason = 1
-	// ReasonConstraints: A constraint is not satisfied; which, is in constraints.
+	// ReasonConstraints: A constraint is not satisfied; constraints says which.
 	ReasonConstraints Reason = 2
 	// ReasonNoHandler: No handler has that name; or the last cycle of its kind called handlers, and this one has no function.
 	ReasonNoHandler Reason = 3
@@ -521,7 +521,7 @@ const (
 	ReasonTooSoon Reason = 13
 	// ReasonNextCycle: A cycle of its kind is open and was begun before the task could run.
 	ReasonNextCycle Reason = 14
-	// ReasonInterrupted: Its last run was interrupted by the end of its process, and it waits out the backoff of that.
+	// ReasonInterrupted: Its last run was interrupted by the end of its process, and its backoff has not passed.
 	ReasonInterrupted Reason = 15
 	// ReasonGovernor: The governor refused its kind the last time it was asked; selene_governor_last says why.
 	ReasonGovernor Reason = 16
@@ -543,9 +543,9 @@ const (
 	ReasonGroupFull Reason = 24
 	// ReasonOutOfQuota: It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
 	ReasonOutOfQuota Reason = 25
-	// ReasonConditions: A condition of the host is not satisfied; which, tells selene_condition_missing.
+	// ReasonConditions: A condition of the host is not satisfied; selene_condition_missing says which.
 	ReasonConditions Reason = 26
-	// ReasonFleetAway: It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.
+	// ReasonFleetAway: It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
 	ReasonFleetAway Reason = 27
 	// ReasonBackingOff: It has failed and is not due again yet.
 	ReasonBackingOff Reason = 64
@@ -682,11 +682,11 @@ const (
 	EventPaused EventType = 19
 	// EventResumed: A task, or a group, that was paused goes on.
 	EventResumed EventType = 20
-	// EventProgress: A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
+	// EventProgress: A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.
 	EventProgress EventType = 21
-	// EventConditionMet: A condition of the host is satisfied now (selene_condition_set), whose name is in message.
+	// EventConditionMet: A condition of the host is satisfied now (selene_condition_set); message is its name.
 	EventConditionMet EventType = 22
-	// EventConditionLost: A condition of the host is not satisfied any more, whose name is in message.
+	// EventConditionLost: A condition of the host is no longer satisfied; message is its name.
 	EventConditionLost EventType = 23
 	// EventQuotaUsedUp: The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota).
 	EventQuotaUsedUp EventType = 24
@@ -782,9 +782,9 @@ type Profile int32
 const (
 	// ProfileOpen: Nothing but constraints.
 	ProfileOpen Profile = 0
-	// ProfileApple: What a phone's system asks for.
+	// ProfileApple: What a phone's system requires.
 	ProfileApple Profile = 1
-	// ProfileServer: What a machine under load asks for.
+	// ProfileServer: What a server requires: that the machine is not under load.
 	ProfileServer Profile = 2
 	// ProfileStrict: All of both, for both kinds.
 	ProfileStrict Profile = 3
@@ -813,7 +813,7 @@ const (
 	SignalBatteryLevel Signal = 1
 	// SignalExternalPower: 1 on external power.
 	SignalExternalPower Signal = 2
-	// SignalLowPowerMode: 1 while power is to be saved.
+	// SignalLowPowerMode: 1 while the system should save power.
 	SignalLowPowerMode Signal = 3
 	// SignalThermal: 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.
 	SignalThermal Signal = 4
@@ -829,7 +829,7 @@ const (
 	SignalMetered Signal = 9
 	// SignalAirplane: 1 while all wireless radios are switched off.
 	SignalAirplane Signal = 10
-	// SignalBackgroundSwitch: 0 when the user does not let this host work in the background.
+	// SignalBackgroundSwitch: 0 when the user does not permit this host to work in the background.
 	SignalBackgroundSwitch Signal = 11
 	// SignalHostPresence: A SELENE_PRESENCE_ number.
 	SignalHostPresence Signal = 12
@@ -851,7 +851,7 @@ const (
 	SignalDischarging Signal = 20
 	// SignalUtcOffset: Local time minus UTC in seconds, −64 800 … 64 800.
 	SignalUtcOffset Signal = 21
-	// SignalRoaming: 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.
+	// SignalRoaming: 1 while roaming, which may cost more; for constraints only, no factor uses it.
 	SignalRoaming Signal = 22
 )
 
@@ -952,7 +952,7 @@ const (
 	FactorBudget Factor = 20
 	// FactorRate: ns since the kind's last window began; at least.
 	FactorRate Factor = 21
-	// FactorUsePrediction: How well the present hour suits the kind: refresh wants use, processing wants none.
+	// FactorUsePrediction: How well the present hour suits the kind: refresh prefers hours of use, processing hours without.
 	FactorUsePrediction Factor = 22
 	// FactorRecentUse: ns since the host was last used; at most.
 	FactorRecentUse Factor = 23
@@ -1060,13 +1060,13 @@ const (
 	Unmetered Constraints = 4
 	// BatteryNotLow: No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
 	BatteryNotLow Constraints = 8
-	// Idle: Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell.
+	// Idle: No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.
 	Idle Constraints = 16
 	// StorageNotLow: 5 % or more of the file system that holds the store is free (STORAGE_FREE).
 	StorageNotLow Constraints = 32
 	// DisplayOff: No display is on (DISPLAY_ON).
 	DisplayOff Constraints = 64
-	// NotRoaming: A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows).
+	// NotRoaming: A network is reachable and is not roaming (NETWORK, ROAMING, which only a host knows).
 	NotRoaming Constraints = 128
 	// AllConstraints is all that this package knows.
 	AllConstraints = Network | ExternalPower | Unmetered | BatteryNotLow | Idle | StorageNotLow | DisplayOff | NotRoaming

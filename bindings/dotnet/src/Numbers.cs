@@ -22,7 +22,7 @@ namespace Selene
         InvalidHandle = 17,
         /// <summary>struct_size is too small, or a later field that this library does not know is set.</summary>
         UnsupportedStruct = 18,
-        /// <summary>The combination asked for does not exist, such as library threads with a host clock.</summary>
+        /// <summary>The combination that was asked for is not supported, such as library threads with a host clock.</summary>
         Unsupported = 19,
         /// <summary>The input is larger than the scheduler's max_input_size.</summary>
         TooLarge = 20,
@@ -44,7 +44,7 @@ namespace Selene
         Forked = 28,
         /// <summary>A resource of the system or of the library ran out, such as threads.</summary>
         Exhausted = 29,
-        /// <summary>An inner consistency check failed: an error of this library.</summary>
+        /// <summary>An internal consistency check failed: a bug in this library.</summary>
         Internal = 30,
         /// <summary>The store cannot be opened or made: a directory, no such folder, no permission, read-only.</summary>
         StoreCannotOpen = 48,
@@ -66,7 +66,7 @@ namespace Selene
         StoreMoved = 56,
         /// <summary>Of a connection: no process serves the store, or the one that did has ended or does not answer.</summary>
         OwnerAway = 57,
-        /// <summary>Of a connection: the process that has the store open does not let this user do so.</summary>
+        /// <summary>Of a connection: the process that has the store open does not permit this user to do so.</summary>
         Refused = 58,
     }
 
@@ -134,7 +134,7 @@ namespace Selene
         AfterCompletion = 0,
         /// <summary>On the grid of the first earliest begin; missed periods are skipped.</summary>
         Anchored = 1,
-        /// <summary>As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch.</summary>
+        /// <summary>Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch.</summary>
         Calendar = 2,
     }
 
@@ -165,13 +165,13 @@ namespace Selene
         Unmetered = 4,
         /// <summary>No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).</summary>
         BatteryNotLow = 8,
-        /// <summary>Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell.</summary>
+        /// <summary>No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.</summary>
         Idle = 16,
         /// <summary>5 % or more of the file system that holds the store is free (STORAGE_FREE).</summary>
         StorageNotLow = 32,
         /// <summary>No display is on (DISPLAY_ON).</summary>
         DisplayOff = 64,
-        /// <summary>A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows).</summary>
+        /// <summary>A network is reachable and is not roaming (NETWORK, ROAMING, which only a host knows).</summary>
         NotRoaming = 128,
         /// <summary>All that this package knows.</summary>
         All = 255,
@@ -199,7 +199,7 @@ namespace Selene
     {
         /// <summary>SELENE_STATE_ENQUEUED of the header.</summary>
         Enqueued = 0,
-        /// <summary>Accepted beyond the limit; takes the next free place, higher priority first, then the older.</summary>
+        /// <summary>Accepted beyond the limit; takes the next free place, higher priority first, then older first.</summary>
         Held = 1,
         /// <summary>Waits for the task before it.</summary>
         Blocked = 2,
@@ -253,11 +253,11 @@ namespace Selene
         Interrupted = 7,
         /// <summary>Its task's timeout has passed; completing is still possible for stop_grace.</summary>
         TimedOut = 8,
-        /// <summary>It told no progress for its task's stall_limit; completing is still possible for stop_grace.</summary>
+        /// <summary>It reported no progress for its task's stall_limit; completing is still possible for stop_grace.</summary>
         Stalled = 9,
         /// <summary>In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.</summary>
         TooLate = 10,
-        /// <summary>A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.</summary>
+        /// <summary>A run of a fleet whose node could not renew its lease in the database in time: another node may take the task soon.</summary>
         LeaseLost = 11,
     }
 
@@ -266,7 +266,7 @@ namespace Selene
     {
         /// <summary>Its earliest begin has not come.</summary>
         NotDue = 1,
-        /// <summary>A constraint is not satisfied; which, is in constraints.</summary>
+        /// <summary>A constraint is not satisfied; constraints says which.</summary>
         Constraints = 2,
         /// <summary>No handler has that name; or the last cycle of its kind called handlers, and this one has no function.</summary>
         NoHandler = 3,
@@ -292,7 +292,7 @@ namespace Selene
         TooSoon = 13,
         /// <summary>A cycle of its kind is open and was begun before the task could run.</summary>
         NextCycle = 14,
-        /// <summary>Its last run was interrupted by the end of its process, and it waits out the backoff of that.</summary>
+        /// <summary>Its last run was interrupted by the end of its process, and its backoff has not passed.</summary>
         Interrupted = 15,
         /// <summary>The governor refused its kind the last time it was asked; selene_governor_last says why.</summary>
         Governor = 16,
@@ -314,9 +314,9 @@ namespace Selene
         GroupFull = 24,
         /// <summary>It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).</summary>
         OutOfQuota = 25,
-        /// <summary>A condition of the host is not satisfied; which, tells selene_condition_missing.</summary>
+        /// <summary>A condition of the host is not satisfied; selene_condition_missing says which.</summary>
         Conditions = 26,
-        /// <summary>It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.</summary>
+        /// <summary>It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.</summary>
         FleetAway = 27,
         /// <summary>It has failed and is not due again yet.</summary>
         BackingOff = 64,
@@ -377,11 +377,11 @@ namespace Selene
         Paused = 19,
         /// <summary>A task, or a group, that was paused goes on.</summary>
         Resumed = 20,
-        /// <summary>A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.</summary>
+        /// <summary>A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.</summary>
         Progress = 21,
-        /// <summary>A condition of the host is satisfied now (selene_condition_set), whose name is in message.</summary>
+        /// <summary>A condition of the host is satisfied now (selene_condition_set); message is its name.</summary>
         ConditionMet = 22,
-        /// <summary>A condition of the host is not satisfied any more, whose name is in message.</summary>
+        /// <summary>A condition of the host is no longer satisfied; message is its name.</summary>
         ConditionLost = 23,
         /// <summary>The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota).</summary>
         QuotaUsedUp = 24,
@@ -405,9 +405,9 @@ namespace Selene
     {
         /// <summary>Nothing but constraints.</summary>
         Open = 0,
-        /// <summary>What a phone's system asks for.</summary>
+        /// <summary>What a phone's system requires.</summary>
         Apple = 1,
-        /// <summary>What a machine under load asks for.</summary>
+        /// <summary>What a server requires: that the machine is not under load.</summary>
         Server = 2,
         /// <summary>All of both, for both kinds.</summary>
         Strict = 3,
@@ -420,7 +420,7 @@ namespace Selene
         BatteryLevel = 1,
         /// <summary>1 on external power.</summary>
         ExternalPower = 2,
-        /// <summary>1 while power is to be saved.</summary>
+        /// <summary>1 while the system should save power.</summary>
         LowPowerMode = 3,
         /// <summary>0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.</summary>
         Thermal = 4,
@@ -436,7 +436,7 @@ namespace Selene
         Metered = 9,
         /// <summary>1 while all wireless radios are switched off.</summary>
         Airplane = 10,
-        /// <summary>0 when the user does not let this host work in the background.</summary>
+        /// <summary>0 when the user does not permit this host to work in the background.</summary>
         BackgroundSwitch = 11,
         /// <summary>A SELENE_PRESENCE_ number.</summary>
         HostPresence = 12,
@@ -458,7 +458,7 @@ namespace Selene
         Discharging = 20,
         /// <summary>Local time minus UTC in seconds, −64 800 … 64 800.</summary>
         UtcOffset = 21,
-        /// <summary>1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.</summary>
+        /// <summary>1 while roaming, which may cost more; for constraints only, no factor uses it.</summary>
         Roaming = 22,
     }
 
@@ -507,7 +507,7 @@ namespace Selene
         Budget = 20,
         /// <summary>ns since the kind's last window began; at least.</summary>
         Rate = 21,
-        /// <summary>How well the present hour suits the kind: refresh wants use, processing wants none.</summary>
+        /// <summary>How well the present hour suits the kind: refresh prefers hours of use, processing hours without.</summary>
         UsePrediction = 22,
         /// <summary>ns since the host was last used; at most.</summary>
         RecentUse = 23,

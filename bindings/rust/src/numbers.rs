@@ -22,7 +22,7 @@ pub enum Status {
     InvalidHandle,
     /// struct_size is too small, or a later field that this library does not know is set.
     UnsupportedStruct,
-    /// The combination asked for does not exist, such as library threads with a host clock.
+    /// The combination that was asked for is not supported, such as library threads with a host clock.
     Unsupported,
     /// The input is larger than the scheduler's max_input_size.
     TooLarge,
@@ -44,7 +44,7 @@ pub enum Status {
     Forked,
     /// A resource of the system or of the library ran out, such as threads.
     Exhausted,
-    /// An inner consistency check failed: an error of this library.
+    /// An internal consistency check failed: a bug in this library.
     Internal,
     /// The store cannot be opened or made: a directory, no such folder, no permission, read-only.
     StoreCannotOpen,
@@ -66,7 +66,7 @@ pub enum Status {
     StoreMoved,
     /// Of a connection: no process serves the store, or the one that did has ended or does not answer.
     OwnerAway,
-    /// Of a connection: the process that has the store open does not let this user do so.
+    /// Of a connection: the process that has the store open does not permit this user to do so.
     Refused,
     /// A number of a library that is newer than this crate.
     Other(i32),
@@ -430,7 +430,7 @@ pub enum Recurrence {
     AfterCompletion,
     /// On the grid of the first earliest begin; missed periods are skipped.
     Anchored,
-    /// As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch.
+    /// Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch.
     Calendar,
     /// A number of a library that is newer than this crate.
     Other(i32),
@@ -604,7 +604,7 @@ impl fmt::Display for Disposition {
 pub enum State {
     /// SELENE_STATE_ENQUEUED of the header.
     Enqueued,
-    /// Accepted beyond the limit; takes the next free place, higher priority first, then the older.
+    /// Accepted beyond the limit; takes the next free place, higher priority first, then older first.
     Held,
     /// Waits for the task before it.
     Blocked,
@@ -757,11 +757,11 @@ pub enum Stop {
     Interrupted,
     /// Its task's timeout has passed; completing is still possible for stop_grace.
     TimedOut,
-    /// It told no progress for its task's stall_limit; completing is still possible for stop_grace.
+    /// It reported no progress for its task's stall_limit; completing is still possible for stop_grace.
     Stalled,
     /// In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
     TooLate,
-    /// A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+    /// A run of a fleet whose node could not renew its lease in the database in time: another node may take the task soon.
     LeaseLost,
     /// A number of a library that is newer than this crate.
     Other(i32),
@@ -835,7 +835,7 @@ impl fmt::Display for Stop {
 pub enum Reason {
     /// Its earliest begin has not come.
     NotDue,
-    /// A constraint is not satisfied; which, is in constraints.
+    /// A constraint is not satisfied; constraints says which.
     Constraints,
     /// No handler has that name; or the last cycle of its kind called handlers, and this one has no function.
     NoHandler,
@@ -861,7 +861,7 @@ pub enum Reason {
     TooSoon,
     /// A cycle of its kind is open and was begun before the task could run.
     NextCycle,
-    /// Its last run was interrupted by the end of its process, and it waits out the backoff of that.
+    /// Its last run was interrupted by the end of its process, and its backoff has not passed.
     Interrupted,
     /// The governor refused its kind the last time it was asked; selene_governor_last says why.
     Governor,
@@ -883,9 +883,9 @@ pub enum Reason {
     GroupFull,
     /// It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
     OutOfQuota,
-    /// A condition of the host is not satisfied; which, tells selene_condition_missing.
+    /// A condition of the host is not satisfied; selene_condition_missing says which.
     Conditions,
-    /// It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.
+    /// It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
     FleetAway,
     /// It has failed and is not due again yet.
     BackingOff,
@@ -1080,11 +1080,11 @@ pub enum EventType {
     Paused,
     /// A task, or a group, that was paused goes on.
     Resumed,
-    /// A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
+    /// A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.
     Progress,
-    /// A condition of the host is satisfied now (selene_condition_set), whose name is in message.
+    /// A condition of the host is satisfied now (selene_condition_set); message is its name.
     ConditionMet,
-    /// A condition of the host is not satisfied any more, whose name is in message.
+    /// A condition of the host is no longer satisfied; message is its name.
     ConditionLost,
     /// The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota).
     QuotaUsedUp,
@@ -1204,9 +1204,9 @@ impl fmt::Display for EventType {
 pub enum Profile {
     /// Nothing but constraints.
     Open,
-    /// What a phone's system asks for.
+    /// What a phone's system requires.
     Apple,
-    /// What a machine under load asks for.
+    /// What a server requires: that the machine is not under load.
     Server,
     /// All of both, for both kinds.
     Strict,
@@ -1263,7 +1263,7 @@ pub enum Signal {
     BatteryLevel,
     /// 1 on external power.
     ExternalPower,
-    /// 1 while power is to be saved.
+    /// 1 while the system should save power.
     LowPowerMode,
     /// 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.
     Thermal,
@@ -1279,7 +1279,7 @@ pub enum Signal {
     Metered,
     /// 1 while all wireless radios are switched off.
     Airplane,
-    /// 0 when the user does not let this host work in the background.
+    /// 0 when the user does not permit this host to work in the background.
     BackgroundSwitch,
     /// A SELENE_PRESENCE_ number.
     HostPresence,
@@ -1301,7 +1301,7 @@ pub enum Signal {
     Discharging,
     /// Local time minus UTC in seconds, −64 800 … 64 800.
     UtcOffset,
-    /// 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.
+    /// 1 while roaming, which may cost more; for constraints only, no factor uses it.
     Roaming,
     /// A number of a library that is newer than this crate.
     Other(i32),
@@ -1448,7 +1448,7 @@ pub enum Factor {
     Budget,
     /// ns since the kind's last window began; at least.
     Rate,
-    /// How well the present hour suits the kind: refresh wants use, processing wants none.
+    /// How well the present hour suits the kind: refresh prefers hours of use, processing hours without.
     UsePrediction,
     /// ns since the host was last used; at most.
     RecentUse,
@@ -1606,13 +1606,13 @@ impl Constraints {
     pub const UNMETERED: Constraints = Constraints(raw::SELENE_CONSTRAINT_UNMETERED as u32);
     /// No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
     pub const BATTERY_NOT_LOW: Constraints = Constraints(raw::SELENE_CONSTRAINT_BATTERY_NOT_LOW as u32);
-    /// Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell.
+    /// No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.
     pub const IDLE: Constraints = Constraints(raw::SELENE_CONSTRAINT_IDLE as u32);
     /// 5 % or more of the file system that holds the store is free (STORAGE_FREE).
     pub const STORAGE_NOT_LOW: Constraints = Constraints(raw::SELENE_CONSTRAINT_STORAGE_NOT_LOW as u32);
     /// No display is on (DISPLAY_ON).
     pub const DISPLAY_OFF: Constraints = Constraints(raw::SELENE_CONSTRAINT_DISPLAY_OFF as u32);
-    /// A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows).
+    /// A network is reachable and is not roaming (NETWORK, ROAMING, which only a host knows).
     pub const NOT_ROAMING: Constraints = Constraints(raw::SELENE_CONSTRAINT_NOT_ROAMING as u32);
     /// All that this crate knows.
     pub const ALL: Constraints = Constraints(raw::SELENE_CONSTRAINT_NETWORK as u32 | raw::SELENE_CONSTRAINT_EXTERNAL_POWER as u32 | raw::SELENE_CONSTRAINT_UNMETERED as u32 | raw::SELENE_CONSTRAINT_BATTERY_NOT_LOW as u32 | raw::SELENE_CONSTRAINT_IDLE as u32 | raw::SELENE_CONSTRAINT_STORAGE_NOT_LOW as u32 | raw::SELENE_CONSTRAINT_DISPLAY_OFF as u32 | raw::SELENE_CONSTRAINT_NOT_ROAMING as u32);

@@ -27,7 +27,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let invalidHandle = Status(rawValue: 17)
   /// struct_size is too small, or a later field that this library does not know is set.
   public static let unsupportedStruct = Status(rawValue: 18)
-  /// The combination asked for does not exist, such as library threads with a host clock.
+  /// The combination that was asked for is not supported, such as library threads with a host clock.
   public static let unsupported = Status(rawValue: 19)
   /// The input is larger than the scheduler's max_input_size.
   public static let tooLarge = Status(rawValue: 20)
@@ -49,7 +49,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let forked = Status(rawValue: 28)
   /// A resource of the system or of the library ran out, such as threads.
   public static let exhausted = Status(rawValue: 29)
-  /// An inner consistency check failed: an error of this library.
+  /// An internal consistency check failed: a bug in this library.
   public static let `internal` = Status(rawValue: 30)
   /// The store cannot be opened or made: a directory, no such folder, no permission, read-only.
   public static let storeCannotOpen = Status(rawValue: 48)
@@ -71,7 +71,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let storeMoved = Status(rawValue: 56)
   /// Of a connection: no process serves the store, or the one that did has ended or does not answer.
   public static let ownerAway = Status(rawValue: 57)
-  /// Of a connection: the process that has the store open does not let this user do so.
+  /// Of a connection: the process that has the store open does not permit this user to do so.
   public static let refused = Status(rawValue: 58)
 
   /// Its name in the header, or its number.
@@ -241,7 +241,7 @@ public struct Recurrence: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let afterCompletion = Recurrence(rawValue: 0)
   /// On the grid of the first earliest begin; missed periods are skipped.
   public static let anchored = Recurrence(rawValue: 1)
-  /// As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch.
+  /// Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch.
   public static let calendar = Recurrence(rawValue: 2)
 
   /// Its name in the header, or its number.
@@ -329,7 +329,7 @@ public struct State: RawRepresentable, Hashable, Sendable, CustomStringConvertib
 
   /// SELENE_STATE_ENQUEUED of the header.
   public static let enqueued = State(rawValue: 0)
-  /// Accepted beyond the limit; takes the next free place, higher priority first, then the older.
+  /// Accepted beyond the limit; takes the next free place, higher priority first, then older first.
   public static let held = State(rawValue: 1)
   /// Waits for the task before it.
   public static let blocked = State(rawValue: 2)
@@ -421,11 +421,11 @@ public struct Stop: RawRepresentable, Hashable, Sendable, CustomStringConvertibl
   public static let interrupted = Stop(rawValue: 7)
   /// Its task's timeout has passed; completing is still possible for stop_grace.
   public static let timedOut = Stop(rawValue: 8)
-  /// It told no progress for its task's stall_limit; completing is still possible for stop_grace.
+  /// It reported no progress for its task's stall_limit; completing is still possible for stop_grace.
   public static let stalled = Stop(rawValue: 9)
   /// In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed.
   public static let tooLate = Stop(rawValue: 10)
-  /// A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon.
+  /// A run of a fleet whose node could not renew its lease in the database in time: another node may take the task soon.
   public static let leaseLost = Stop(rawValue: 11)
 
   /// Its name in the header, or its number.
@@ -458,7 +458,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
 
   /// Its earliest begin has not come.
   public static let notDue = Reason(rawValue: 1)
-  /// A constraint is not satisfied; which, is in constraints.
+  /// A constraint is not satisfied; constraints says which.
   public static let constraints = Reason(rawValue: 2)
   /// No handler has that name; or the last cycle of its kind called handlers, and this one has no function.
   public static let noHandler = Reason(rawValue: 3)
@@ -484,7 +484,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let tooSoon = Reason(rawValue: 13)
   /// A cycle of its kind is open and was begun before the task could run.
   public static let nextCycle = Reason(rawValue: 14)
-  /// Its last run was interrupted by the end of its process, and it waits out the backoff of that.
+  /// Its last run was interrupted by the end of its process, and its backoff has not passed.
   public static let interrupted = Reason(rawValue: 15)
   /// The governor refused its kind the last time it was asked; selene_governor_last says why.
   public static let governor = Reason(rawValue: 16)
@@ -506,9 +506,9 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let groupFull = Reason(rawValue: 24)
   /// It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota).
   public static let outOfQuota = Reason(rawValue: 25)
-  /// A condition of the host is not satisfied; which, tells selene_condition_missing.
+  /// A condition of the host is not satisfied; selene_condition_missing says which.
   public static let conditions = Reason(rawValue: 26)
-  /// It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop.
+  /// It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
   public static let fleetAway = Reason(rawValue: 27)
   /// It has failed and is not due again yet.
   public static let backingOff = Reason(rawValue: 64)
@@ -615,11 +615,11 @@ public struct EventType: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let paused = EventType(rawValue: 19)
   /// A task, or a group, that was paused goes on.
   public static let resumed = EventType(rawValue: 20)
-  /// A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run.
+  /// A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.
   public static let progress = EventType(rawValue: 21)
-  /// A condition of the host is satisfied now (selene_condition_set), whose name is in message.
+  /// A condition of the host is satisfied now (selene_condition_set); message is its name.
   public static let conditionMet = EventType(rawValue: 22)
-  /// A condition of the host is not satisfied any more, whose name is in message.
+  /// A condition of the host is no longer satisfied; message is its name.
   public static let conditionLost = EventType(rawValue: 23)
   /// The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota).
   public static let quotaUsedUp = EventType(rawValue: 24)
@@ -695,9 +695,9 @@ public struct Profile: RawRepresentable, Hashable, Sendable, CustomStringConvert
 
   /// Nothing but constraints.
   public static let open = Profile(rawValue: 0)
-  /// What a phone's system asks for.
+  /// What a phone's system requires.
   public static let apple = Profile(rawValue: 1)
-  /// What a machine under load asks for.
+  /// What a server requires: that the machine is not under load.
   public static let server = Profile(rawValue: 2)
   /// All of both, for both kinds.
   public static let strict = Profile(rawValue: 3)
@@ -726,7 +726,7 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let batteryLevel = Signal(rawValue: 1)
   /// 1 on external power.
   public static let externalPower = Signal(rawValue: 2)
-  /// 1 while power is to be saved.
+  /// 1 while the system should save power.
   public static let lowPowerMode = Signal(rawValue: 3)
   /// 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical.
   public static let thermal = Signal(rawValue: 4)
@@ -742,7 +742,7 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let metered = Signal(rawValue: 9)
   /// 1 while all wireless radios are switched off.
   public static let airplane = Signal(rawValue: 10)
-  /// 0 when the user does not let this host work in the background.
+  /// 0 when the user does not permit this host to work in the background.
   public static let backgroundSwitch = Signal(rawValue: 11)
   /// A SELENE_PRESENCE_ number.
   public static let hostPresence = Signal(rawValue: 12)
@@ -764,7 +764,7 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let discharging = Signal(rawValue: 20)
   /// Local time minus UTC in seconds, −64 800 … 64 800.
   public static let utcOffset = Signal(rawValue: 21)
-  /// 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it.
+  /// 1 while roaming, which may cost more; for constraints only, no factor uses it.
   public static let roaming = Signal(rawValue: 22)
 
   /// Its name in the header, or its number.
@@ -847,7 +847,7 @@ public struct Factor: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let budget = Factor(rawValue: 20)
   /// ns since the kind's last window began; at least.
   public static let rate = Factor(rawValue: 21)
-  /// How well the present hour suits the kind: refresh wants use, processing wants none.
+  /// How well the present hour suits the kind: refresh prefers hours of use, processing hours without.
   public static let usePrediction = Factor(rawValue: 22)
   /// ns since the host was last used; at most.
   public static let recentUse = Factor(rawValue: 23)
@@ -915,13 +915,13 @@ public struct Constraints: OptionSet, Hashable, Sendable {
   public static let unmetered = Constraints(rawValue: 4)
   /// No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
   public static let batteryNotLow = Constraints(rawValue: 8)
-  /// Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell.
+  /// No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.
   public static let idle = Constraints(rawValue: 16)
   /// 5 % or more of the file system that holds the store is free (STORAGE_FREE).
   public static let storageNotLow = Constraints(rawValue: 32)
   /// No display is on (DISPLAY_ON).
   public static let displayOff = Constraints(rawValue: 64)
-  /// A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows).
+  /// A network is reachable and is not roaming (NETWORK, ROAMING, which only a host knows).
   public static let notRoaming = Constraints(rawValue: 128)
   /// All that this package knows.
   public static let all: Constraints = [

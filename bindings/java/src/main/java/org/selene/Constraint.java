@@ -14,13 +14,13 @@ public enum Constraint {
     UNMETERED(4),
     /** No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL). */
     BATTERY_NOT_LOW(8),
-    /** Nobody works at the machine (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; a graphical session is for the host to tell. */
+    /** No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal. */
     IDLE(16),
     /** 5 % or more of the file system that holds the store is free (STORAGE_FREE). */
     STORAGE_NOT_LOW(32),
     /** No display is on (DISPLAY_ON). */
     DISPLAY_OFF(64),
-    /** A network is reachable, and is not another operator's (NETWORK, ROAMING, which only a host knows). */
+    /** A network is reachable and is not roaming (NETWORK, ROAMING, which only a host knows). */
     NOT_ROAMING(128),
     ;
 

@@ -43,11 +43,11 @@ public enum EventType {
     PAUSED(19),
     /** A task, or a group, that was paused goes on. */
     RESUMED(20),
-    /** A run told its progress (selene_run_progress): the first call at once, what later calls said at most four times a second of scheduler time, always the last; what was not told yet comes before the end of the run. */
+    /** A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run. */
     PROGRESS(21),
-    /** A condition of the host is satisfied now (selene_condition_set), whose name is in message. */
+    /** A condition of the host is satisfied now (selene_condition_set); message is its name. */
     CONDITION_MET(22),
-    /** A condition of the host is not satisfied any more, whose name is in message. */
+    /** A condition of the host is no longer satisfied; message is its name. */
     CONDITION_LOST(23),
     /** The quota of expedited tasks is used up: they are ordinary ones until something is left again, at time_at if no more of it is used (expedited_quota). */
     QUOTA_USED_UP(24),

@@ -45,7 +45,7 @@ public enum Factor {
     BUDGET(20),
     /** ns since the kind's last window began; at least. */
     RATE(21),
-    /** How well the present hour suits the kind: refresh wants use, processing wants none. */
+    /** How well the present hour suits the kind: refresh prefers hours of use, processing hours without. */
     USE_PREDICTION(22),
     /** ns since the host was last used; at most. */
     RECENT_USE(23),

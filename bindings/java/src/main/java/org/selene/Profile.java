@@ -5,9 +5,9 @@ package org.selene;
 public enum Profile {
     /** Nothing but constraints. */
     OPEN(0),
-    /** What a phone's system asks for. */
+    /** What a phone's system requires. */
     APPLE(1),
-    /** What a machine under load asks for. */
+    /** What a server requires: that the machine is not under load. */
     SERVER(2),
     /** All of both, for both kinds. */
     STRICT(3),

@@ -37,25 +37,25 @@ final class Raw {
     /** Opens a scheduler. */
     static native void selene_scheduler_open(long options, long outScheduler);
 
-    /** Lets nothing more be dispatched, and waits until nothing runs. */
+    /** Stops dispatching, and waits until nothing runs. */
     static native int selene_scheduler_drain(long scheduler, long grace);
 
-    /** Lets a drained scheduler dispatch again; one that is not drained stays as it is. */
+    /** Lets a drained scheduler dispatch again; does nothing if it is not drained. */
     static native void selene_scheduler_resume(long scheduler);
 
-    /** Closes a scheduler: lets what runs complete, for a grace, stops what is left, and ends. */
+    /** Closes a scheduler: lets runs complete within a grace period, then stops those that are left. */
     static native void selene_scheduler_close(long scheduler, long grace);
 
-    /** Reads scheduler time, which never goes back. */
+    /** Reads scheduler time, which never goes backwards. */
     static native void selene_scheduler_now(long scheduler, long outNow);
 
-    /** Says what time it is, to a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then. */
+    /** Sets the clock of a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then. */
     static native void selene_clock_set(long scheduler, long now);
 
     /** Counts what the scheduler holds. */
     static native void selene_scheduler_get(long scheduler, long outInfo);
 
-    /** Switches kinds on and off; all are on at first. */
+    /** Switches kinds on and off; initially all are on. */
     static native void selene_scheduler_enable(long scheduler, int kinds);
 
     /** Says when it is worth opening the next window. */
@@ -93,25 +93,25 @@ final class Raw {
     /** Cancels every live task. */
     static native void selene_task_cancel_all(long scheduler, long outCount);
 
-    /** Enqueues a failed task again, at once: with a new record, its definition as it was, no attempts, and the response times and the failure that the old one had. */
+    /** Enqueues a failed task again at once, with a new record: the same definition, no attempts, and the response times and failure of the old record. */
     static native void selene_task_retry(long scheduler, long id, long idLength);
 
-    /** Says when a live task is due next, in place of the instant that was or will be computed: the calendar of a host. */
+    /** Sets when a live task is due next, in place of the computed instant: the calendar of a host. */
     static native void selene_task_set_next(long scheduler, long id, long idLength, long next);
 
     /** Pauses a task and all that wait behind it: they stay as they are, and none begins until selene_task_resume. */
     static native void selene_task_pause(long scheduler, long id, long idLength, long outCount);
 
-    /** Pauses every live task that has the tag now, waiting ones included; not those that are registered with it later. */
+    /** Pauses every live task that has the tag now, including waiting ones, but not tasks that are registered with it later. */
     static native void selene_task_pause_tag(long scheduler, long tag, long tagLength, long outCount);
 
-    /** Lets a task that was paused go on, and all that wait behind it: as what it was, with the age that it has now. */
+    /** Lets a paused task go on, and all that wait behind it; its age has grown meanwhile. */
     static native void selene_task_resume(long scheduler, long id, long idLength, long outCount);
 
-    /** Lets every task go on that has the tag and was paused, whatever paused it: its id or a tag. */
+    /** Lets every paused task with the tag go on, whether it was paused by its id or by a tag. */
     static native void selene_task_resume_tag(long scheduler, long tag, long tagLength, long outCount);
 
-    /** Reads a task's record: the live one, else the last. */
+    /** Reads a task's record: the live one, or else the last. */
     static native void selene_task_get(long scheduler, long id, long idLength, long position, long outInfo);
 
     /** Frees what selene_task_get returned; NULL is ignored. */
@@ -126,7 +126,7 @@ final class Raw {
     /** Lists the ids of all tasks, or of those with a tag, in order of registration. */
     static native void selene_task_list(long scheduler, long tag, long tagLength, long outIds);
 
-    /** Lists the ids of the tasks in a state, in order of registration: of those that failed, for example. */
+    /** Lists the ids of the tasks in a state, for example of those that failed, in order of registration. */
     static native void selene_task_list_state(long scheduler, int state, long outIds);
 
     /** Frees a list of ids or names that a function returned; NULL is ignored. */
@@ -135,10 +135,10 @@ final class Raw {
     /** Writes the defaults into explanation, as SELENE_EXPLANATION_INIT does. */
     static native void selene_explanation_init(long explanation, int structSize);
 
-    /** Says every reason why a task does not run now, and its rank, score and estimate. */
+    /** Gives every reason why a task does not run now, and its rank, score and estimate. */
     static native void selene_task_explain(long scheduler, long id, long idLength, long outExplanation);
 
-    /** Says where the time of a task went since it was last due, or since it was registered if it was due only once. */
+    /** Gives where the time of a task went since it was last due, or since it was registered if it was due only once. */
     static native void selene_task_waits(long scheduler, long id, long idLength, long outWaits);
 
     /** Frees what selene_task_waits returned; NULL is ignored. */
@@ -147,13 +147,13 @@ final class Raw {
     /** Writes the defaults into info, as SELENE_GROUP_INFO_INIT does. */
     static native void selene_group_info_init(long info, int structSize);
 
-    /** Sets how many runs of a group may go on at a time, whatever window they are in. */
+    /** Sets how many runs of a group may go on at a time, in whatever windows they are. */
     static native void selene_group_set_limit(long scheduler, long name, long nameLength, int limit);
 
-    /** Pauses a group: its runs in flight go on, and nothing of it begins until selene_group_resume, also what is registered later. */
+    /** Pauses a group: its runs in flight go on, and none of its tasks begins until selene_group_resume, even if registered later. */
     static native void selene_group_pause(long scheduler, long name, long nameLength);
 
-    /** Lets a group go on that was paused. */
+    /** Resumes a paused group. */
     static native void selene_group_resume(long scheduler, long name, long nameLength);
 
     /** Reads a group. */
@@ -177,7 +177,7 @@ final class Raw {
     /** Ends a cycle and reports. */
     static native void selene_cycle_end(long cycle, long outReport);
 
-    /** Starts nothing more in a cycle, and gives its runs a grace. */
+    /** Starts nothing more in a cycle, and gives its runs a grace period. */
     static native void selene_cycle_drain(long cycle, long grace);
 
     /** Frees what selene_cycle_end and selene_cycle_run returned; NULL is ignored. */
@@ -190,7 +190,7 @@ final class Raw {
     static native void selene_cycle_run_async(
             long scheduler, long window, long report, long context, long destroy, long outCycle, long outDeadline);
 
-    /** Says what such a window would pick now if every run took its estimate. */
+    /** Gives what such a window would pick now if every run took its estimate. */
     static native void selene_cycle_plan(long scheduler, long window, long outPlan);
 
     /** Frees what selene_cycle_plan returned; NULL is ignored. */
@@ -199,7 +199,7 @@ final class Raw {
     /** Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES, or of a pulled one that has not given a run yet, whose runs are taken through lanes from then on. */
     static native void selene_lane_open(long cycle, long outLane);
 
-    /** Returns from the previous run, gives its outcome, and takes the next run; waits for one. */
+    /** Ends the previous run with its outcome and takes the next run, waiting for one. */
     static native void selene_lane_next(
             long lane, int outcome, long timeout, long outStep, long outRun, long outWakeAt);
 
@@ -209,16 +209,16 @@ final class Raw {
     /** Waits for the report of a cycle that was begun with SELENE_WINDOW_LANES, which comes by its deadline. */
     static native void selene_cycle_wait(long cycle, long timeout, long outReport, long outWakeAt);
 
-    /** Gives a descriptor for an event loop: it is readable when there may be something for the lanes of a cycle, or its report. */
+    /** Gives a descriptor for an event loop, which is readable when there may be a run for the lanes of a cycle, or its report. */
     static native void selene_cycle_descriptor(long cycle, long outFd);
 
     /** Gives a run's outcome, once. */
     static native void selene_run_complete(long run, int outcome);
 
-    /** Gives the outcome FAILED with a delay of its own, which replaces the backoff of this attempt. */
+    /** Gives the outcome FAILED and a delay, which replaces the backoff of this attempt. */
     static native void selene_run_retry(long run, long delay);
 
-    /** Gives the outcome of a failure and says why. */
+    /** Gives the outcome of a failure and its reason. */
     static native void selene_run_fail(long run, int outcome, long delay, long message, long messageLength);
 
     /** Gives a run's outcome and says when its task is due next, in place of the instant that is computed: the next period, the next begin of a standing task, or the retry of a failure (selene_task_set_next). */
@@ -227,40 +227,40 @@ final class Raw {
     /** Asks whether a run should stop. */
     static native int selene_run_stopping(long run, long outReason);
 
-    /** Says how much time a run has until it is asked to stop. */
+    /** Gives how much time a run has until it is asked to stop. */
     static native int selene_run_remaining(long run, long outRemaining);
 
-    /** Tells how far an open run has come, for those who look at its task, and so that its stall limit begins anew. */
+    /** Reports how far an open run has come, for observers of its task, and restarts its stall limit. */
     static native void selene_run_progress(long run, long done, long total, long text, long textLength);
 
-    /** Keeps a pointer of the host's with a run: where a host that calls selene_cycle_next sets it, whoever has the token finds it, such as a stop function, or a worker that gets nothing but the token. */
+    /** Attaches a pointer of the host's to a run: a host that calls selene_cycle_next sets it, and any code that has only the token, such as a stop function or a worker, can read it. */
     static native void selene_run_set_user(long run, long user);
 
     /** Reads the pointer that selene_run_set_user has set. */
     static native void selene_run_user(long run, long outUser);
 
-    /** Says what an open run leaves if it succeeds, for those who look at its task and for the handlers of those that come after it: a result, small enough for a row; what is larger belongs in a file whose name is left. */
+    /** Sets the output that an open run leaves if it succeeds, for readers of its task and for the handlers of tasks that come after it: a result small enough for a row. */
     static native void selene_run_set_output(long run, long output, long length);
 
-    /** Tells what a handler was told, as long as the run has not come back: for hosts that get a token alone where they work on it, since what a callback is given lives only until that returns. */
+    /** Repeats what a handler was given, until the run has come back: for hosts that pass on the token alone, since what a callback is given lives only until it returns. */
     static native void selene_run_get(long run, long outInfo);
 
     /** Frees what selene_run_get returned; NULL is ignored. */
     static native void selene_run_info_destroy(long info);
 
-    /** Says of some constraints whether they are satisfied, in one call; gives back those of the last such call that it does not name. */
+    /** Sets whether some constraints are satisfied, in one call, and clears those of the last such call that it does not name. */
     static native void selene_conditions_set(long scheduler, int constraints, int satisfied);
 
-    /** Reads what constraints are satisfied, as a begin would now. */
+    /** Reads which constraints are satisfied, as a begin would now. */
     static native void selene_conditions_get(long scheduler, long outSatisfied, long outHost);
 
-    /** Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks ask for by its name (conditions of selene_task). */
+    /** Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks require by its name (conditions of selene_task). */
     static native void selene_condition_define(long scheduler, long name, long nameLength);
 
-    /** Takes the definition of a condition back, which is then not satisfied: runs in flight that need it are stopped (CONSTRAINT_LOST), and tasks that ask for it wait until it is defined and set again. */
+    /** Removes the definition of a condition, which is then not satisfied: runs in flight that need it are stopped (CONSTRAINT_LOST), and tasks that require it wait until it is defined and set again. */
     static native void selene_condition_undefine(long scheduler, long name, long nameLength);
 
-    /** Says whether a condition of the host is satisfied. */
+    /** Sets whether a condition of the host is satisfied. */
     static native void selene_condition_set(long scheduler, long name, long nameLength, int satisfied);
 
     /** Reads a condition of the host. */
@@ -269,7 +269,7 @@ final class Raw {
     /** Lists the names of all conditions that are defined or that a task asks for, in the order of their bytes. */
     static native void selene_condition_list(long scheduler, long outNames);
 
-    /** Lists the names of the conditions of the host that a task asks for and that are not satisfied, in the order of their bytes: what is behind SELENE_REASON_CONDITIONS of an explanation. */
+    /** Lists the names of the conditions of the host that a task asks for and that are not satisfied, in the order of their bytes: the conditions behind SELENE_REASON_CONDITIONS of an explanation. */
     static native void selene_condition_missing(long scheduler, long id, long idLength, long outNames);
 
     /** Writes the defaults into event, as SELENE_EVENT_INIT does. */
@@ -293,7 +293,7 @@ final class Raw {
     /** Writes the defaults into findings, as SELENE_STORE_FINDINGS_INIT does. */
     static native void selene_store_findings_init(long findings, int structSize);
 
-    /** Tells where and how a scheduler stores its tasks. */
+    /** Gives where and how a scheduler stores its tasks. */
     static native void selene_store_get(long scheduler, long outInfo);
 
     /** Frees what selene_store_get returned; NULL is ignored. */
@@ -330,7 +330,7 @@ final class Raw {
     /** Counts what a server has done. */
     static native void selene_server_get(long server, long outInfo);
 
-    /** Tells who is connected to the servers of a scheduler, the last one first. */
+    /** Lists the processes that are connected to the servers of a scheduler, the latest first. */
     static native void selene_client_list(long scheduler, long outClients);
 
     /** Frees what selene_client_list returned; NULL is ignored. */
@@ -357,7 +357,7 @@ final class Raw {
     /** Writes the defaults into profile, as SELENE_PROFILE_INIT does. */
     static native void selene_profile_init(long profile, int structSize);
 
-    /** Sets what the governor demands from now on. */
+    /** Sets what the governor requires from now on. */
     static native void selene_governor_set_profile(long scheduler, long profile);
 
     /** Asks whether a kind deserves a window now, and why. */
@@ -405,13 +405,13 @@ final class Raw {
     /** Does what is due: takes in changes of the system, asks the governor, and begins a pulled cycle for the host to work on. */
     static native void selene_driver_step(long scheduler, long outCycle, long outWakeAt);
 
-    /** Waits until a step is due, where a descriptor has no home: with selene_driver_step it makes the whole loop of a driver. */
+    /** Waits until a step is due, for hosts that cannot use a descriptor: with selene_driver_step it makes the whole loop of a driver. */
     static native void selene_driver_wait(long scheduler, long timeout, long outReady);
 
     /** Stops the driver. */
     static native void selene_driver_stop(long scheduler, long grace);
 
-    /** Runs a pending task now, as if the system had launched it, on a library thread: outside governor, pace and rank, with the budget that the driver gives its kind (30 s and 10 min without one). */
+    /** Runs a pending task now, as if the system had launched it, on a library thread, regardless of governor, pace and rank, with the budget that the driver gives its kind (30 s and 10 min without one). */
     static native void selene_task_launch(long scheduler, long id, long idLength);
 
     /** Ends the window of a running task now as if its time had run out: all its runs are asked to stop (EXPIRING) and are over after its reserve. */
@@ -438,31 +438,31 @@ final class Raw {
     /** Does what is due, and gives the next statement to make. */
     static native void selene_node_step(long scheduler, long outRequest, long outWakeAt);
 
-    /** Waits until a step is due, where a descriptor has no home. */
+    /** Waits until a step is due, for hosts that cannot use a descriptor. */
     static native void selene_node_wait(long scheduler, long timeout, long outReady);
 
-    /** Tells a node what its statement answered. */
+    /** Gives a node the result of its statement. */
     static native void selene_node_rows(long scheduler, long number, long cells, long rows, long columns);
 
-    /** Tells a node that its statement has no answer. */
+    /** Tells a node that its statement has no result. */
     static native void selene_node_failed(long scheduler, long number, int sent, long sqlstate, long message);
 
     /** Tells a node that something may be due in its fleet: a notification of LISTEN has come, say. */
     static native void selene_node_hint(long scheduler);
 
-    /** Tells how a node stands. */
+    /** Gives the state of a node. */
     static native void selene_node_get(long scheduler, long outInfo);
 
-    /** Lets a node take nothing more: it gives back what was not begun, waits until its runs have come back, tells the database how they ended, and says bye. */
+    /** Makes a node take nothing more: it gives back what was not begun, waits until its runs have come back, reports their outcomes to the database, and signs off. */
     static native void selene_node_leave(long scheduler, long grace);
 
     /** Closes the node of a scheduler; without one it does nothing. */
     static native void selene_node_close(long scheduler);
 
-    /** Tells the number of a run in its fleet. */
+    /** Gives the number of a run in its fleet. */
     static native void selene_run_fence(long run, long outFence, long outTask);
 
-    /** Says that the host tells the fleet itself how a run ends, by its function complete in a transaction of the handler, which so has its effect in that database exactly once. */
+    /** Declares that the host itself reports the outcome of a run to the fleet, with the fleet's function complete in a transaction of the handler, whose effects in that database are thus made exactly once. */
     static native void selene_run_decided_by_host(long run);
 
     /** "refresh", "processing"; "unknown" for any other integer. */

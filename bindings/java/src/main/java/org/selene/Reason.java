@@ -5,7 +5,7 @@ package org.selene;
 public enum Reason {
     /** Its earliest begin has not come. */
     NOT_DUE(1),
-    /** A constraint is not satisfied; which, is in constraints. */
+    /** A constraint is not satisfied; constraints says which. */
     CONSTRAINTS(2),
     /** No handler has that name; or the last cycle of its kind called handlers, and this one has no function. */
     NO_HANDLER(3),
@@ -31,7 +31,7 @@ public enum Reason {
     TOO_SOON(13),
     /** A cycle of its kind is open and was begun before the task could run. */
     NEXT_CYCLE(14),
-    /** Its last run was interrupted by the end of its process, and it waits out the backoff of that. */
+    /** Its last run was interrupted by the end of its process, and its backoff has not passed. */
     INTERRUPTED(15),
     /** The governor refused its kind the last time it was asked; selene_governor_last says why. */
     GOVERNOR(16),
@@ -53,9 +53,9 @@ public enum Reason {
     GROUP_FULL(24),
     /** It is expedited, but the quota is used up: it waits as an ordinary one (expedited_quota). */
     OUT_OF_QUOTA(25),
-    /** A condition of the host is not satisfied; which, tells selene_condition_missing. */
+    /** A condition of the host is not satisfied; selene_condition_missing says which. */
     CONDITIONS(26),
-    /** It is one of a fleet whose database does not answer, or refuses what its node asks (SELENE_TROUBLE_FLEET): how its run ends cannot be told, and when the lease is no longer believed in the run is asked to stop. */
+    /** It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop. */
     FLEET_AWAY(27),
     /** It has failed and is not due again yet. */
     BACKING_OFF(64),

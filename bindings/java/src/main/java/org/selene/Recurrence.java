@@ -7,7 +7,7 @@ public enum Recurrence {
     AFTER_COMPLETION(0),
     /** On the grid of the first earliest begin; missed periods are skipped. */
     ANCHORED(1),
-    /** As the host says: by a calendar, with selene_task_set_next once it is registered and at each dispatch. */
+    /** Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch. */
     CALENDAR(2),
     ;
 

@@ -7,7 +7,7 @@ public enum Signal {
     BATTERY_LEVEL(1),
     /** 1 on external power. */
     EXTERNAL_POWER(2),
-    /** 1 while power is to be saved. */
+    /** 1 while the system should save power. */
     LOW_POWER_MODE(3),
     /** 0 nominal, 1 fair (set by hosts only), 2 serious, 3 critical. */
     THERMAL(4),
@@ -23,7 +23,7 @@ public enum Signal {
     METERED(9),
     /** 1 while all wireless radios are switched off. */
     AIRPLANE(10),
-    /** 0 when the user does not let this host work in the background. */
+    /** 0 when the user does not permit this host to work in the background. */
     BACKGROUND_SWITCH(11),
     /** A SELENE_PRESENCE_ number. */
     HOST_PRESENCE(12),
@@ -45,7 +45,7 @@ public enum Signal {
     DISCHARGING(20),
     /** Local time minus UTC in seconds, −64 800 … 64 800. */
     UTC_OFFSET(21),
-    /** 1 while the network is another operator's, which may cost more; for constraints, no factor looks at it. */
+    /** 1 while roaming, which may cost more; for constraints only, no factor uses it. */
     ROAMING(22),
     ;
 

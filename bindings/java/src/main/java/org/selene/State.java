@@ -5,7 +5,7 @@ package org.selene;
 public enum State {
     /** SELENE_STATE_ENQUEUED of the header. */
     ENQUEUED(0),
-    /** Accepted beyond the limit; takes the next free place, higher priority first, then the older. */
+    /** Accepted beyond the limit; takes the next free place, higher priority first, then older first. */
     HELD(1),
     /** Waits for the task before it. */
     BLOCKED(2),

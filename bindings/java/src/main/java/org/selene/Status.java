@@ -19,7 +19,7 @@ public enum Status {
     INVALID_HANDLE(17),
     /** struct_size is too small, or a later field that this library does not know is set. */
     UNSUPPORTED_STRUCT(18),
-    /** The combination asked for does not exist, such as library threads with a host clock. */
+    /** The combination that was asked for is not supported, such as library threads with a host clock. */
     UNSUPPORTED(19),
     /** The input is larger than the scheduler's max_input_size. */
     TOO_LARGE(20),
@@ -41,7 +41,7 @@ public enum Status {
     FORKED(28),
     /** A resource of the system or of the library ran out, such as threads. */
     EXHAUSTED(29),
-    /** An inner consistency check failed: an error of this library. */
+    /** An internal consistency check failed: a bug in this library. */
     INTERNAL(30),
     /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
     STORE_CANNOT_OPEN(48),
@@ -63,7 +63,7 @@ public enum Status {
     STORE_MOVED(56),
     /** Of a connection: no process serves the store, or the one that did has ended or does not answer. */
     OWNER_AWAY(57),
-    /** Of a connection: the process that has the store open does not let this user do so. */
+    /** Of a connection: the process that has the store open does not permit this user to do so. */
     REFUSED(58),
     /** One that this package does not know: the library is newer. */
     UNKNOWN(-2147483648),

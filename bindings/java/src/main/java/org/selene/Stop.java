@@ -21,11 +21,11 @@ public enum Stop {
     INTERRUPTED(7),
     /** Its task's timeout has passed; completing is still possible for stop_grace. */
     TIMED_OUT(8),
-    /** It told no progress for its task's stall_limit; completing is still possible for stop_grace. */
+    /** It reported no progress for its task's stall_limit; completing is still possible for stop_grace. */
     STALLED(9),
     /** In records only: its task waited when its latest_begin had passed, or could be tried again only then, and has failed. */
     TOO_LATE(10),
-    /** A run of a fleet whose node could not tell the database in time that it lives: another node may have the task soon. */
+    /** A run of a fleet whose node could not renew its lease in the database in time: another node may take the task soon. */
     LEASE_LOST(11),
     /** One that this package does not know: the library is newer. */
     UNKNOWN(-2147483648),
