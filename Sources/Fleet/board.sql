@@ -141,7 +141,7 @@ begin
     select array[p.ended, p.seq], p.seq, p.shown, q.name, (array['refresh', 'processing'])[c.kind], c.handler,
       (array['standing', 'once', 'periodic'])[p.schedule + 1], p.priority, end_name(p.state), p.attempts, p.tags,
       instant(p.registered), instant(p.ended), nullif(p.run, 0), stop_name(p.stop), p.failure,
-      p.state = 5 and p.terms is not null and not exists (select 1 from task t where t.id = p.id and t.behind is null)
+      p.state = 5 and p.terms is not null and not exists (select 1 from task t where t.id = any(array[p.id]) and t.behind is null)
     from p join class c on c.class = any(array[p.class]) join queue q on q.queue = any(array[c.queue]) order by p.nth;
 end $$;
 

@@ -219,7 +219,7 @@ language plpgsql as $$
 #variable_conflict use_column
 begin
   return query select u.run, case when s.state = 4 and s.run = u.run then 0 when s.decided = u.run then 1
-      when exists (select 1 from history h where h.id = u.id and h.run = u.run and h.state <> 6
+      when exists (select 1 from history h where h.id = any(array[u.id]) and h.run = u.run and h.state <> 6
         and h.taken_back is null) then 1 else 2 end
     from unnest(seqs, runs, ids) u(seq, run, id) left join slot s on s.seq = any(array[u.seq]);
 end $$;

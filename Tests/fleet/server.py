@@ -46,6 +46,11 @@ def programs() -> Path:
     return Path(path).parent
 
 
+def libraries() -> dict[str, str]:
+    """What lets the programs in the folder FLEET_POSTGRES find the libraries beside them, before those of this machine."""
+    return {"LD_LIBRARY_PATH": str(programs().parent / "lib")} if os.environ.get("FLEET_POSTGRES") else {}
+
+
 class Server:
     """One server, with databases that each test makes for itself."""
 
@@ -59,7 +64,7 @@ class Server:
         """`inside` is what its programs are started by, as nsenter; `address` is one at which it listens, too."""
         self.bin, self.inside = programs(), inside
         self.settings = {**SETTINGS, "listen_addresses": f"'{address}'"}
-        self.environment = environment or {}
+        self.environment = {**libraries(), **(environment or {})}
         self.folder = Path(tempfile.mkdtemp(prefix="fleet."))
         self.user: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -86,7 +91,7 @@ class Server:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, **libraries(), "LC_ALL": "C"},
             **self.user,
         )
         if told.returncode:
@@ -154,7 +159,13 @@ class Server:
         """What somebody does who has psql and the sources."""
         command = ["psql", "-X", "-q", "-h", str(self.folder), "-U", user, "-d", database, "-v", f"schema={schema}"]
         script = str(ROOT / "Sources/Fleet/install.sql")
-        told = subprocess.run([*command, "-f", script], executable=self.bin / "psql", capture_output=True, text=True)
+        told = subprocess.run(
+            [*command, "-f", script],
+            executable=self.bin / "psql",
+            capture_output=True,
+            text=True,
+            env={**os.environ, **libraries()},
+        )
         if told.returncode:
             raise RuntimeError(told.stderr)
         return str(told.stderr)
