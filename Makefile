@@ -121,16 +121,16 @@ mutants: deps-test
 	@.ci/suites/mutants
 
 ## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour;
-##                FORM=fleet: a fleet beside other queues on PostgreSQL
+##                FORM=fleet: a fleet beside other queues on PostgreSQL; ONLY="records latency …": these parts
 FORM = short
 BENCH_PYTHON = build/bench/venv/bin/python
 bench: $(if $(filter fleet,$(FORM)),bench-fleet,bench-machine)
 bench-machine: deps-bench all benchmarks
 	@bindings/python/environment.sh build/bench/venv bench || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so $(BENCH_PYTHON) -B Benchmarks/python/bench.py $(FORM)
-bench-fleet: deps-test libraries
+bench-fleet: deps-test libraries fleet-library
 	@bindings/python/environment.sh build/bench/fleet bench-fleet || echo "what is missing is left out"
-	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so build/bench/fleet/bin/python -B Benchmarks/python/fleet.py
+	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so build/bench/fleet/bin/python -B Benchmarks/python/fleet.py $(if $(ONLY),--only $(ONLY))
 
 ## runtimes       what a pulled run costs in each binding, beside C
 runtimes: deps-test all
