@@ -8,8 +8,8 @@ declare n constant bigint := now_ns(); h history; t task; c class; q queue; stat
 begin
   perform durable();
   lock table slot in row exclusive mode;  -- so that nobody counts places (N24)
-  select * into h from history h where h.id = any(array[retry.id]) order by h.id desc, h.ended desc, h.seq desc limit 1;
-  if not found and not exists (select 1 from task t where t.id = retry.id) then
+  h := last_of(retry.id);
+  if h.seq is null and not exists (select 1 from task t where t.id = retry.id) then
     perform refuse(21, 'id', quote_literal(retry.id) || ' is not registered');
   end if;
   if exists (select 1 from task t where t.id = retry.id and t.behind is null) then

@@ -87,8 +87,7 @@ end $$;
 -- What a task left at its last success (N27); null: nothing, or no longer known.
 create or replace function result(id text) returns bytea language plpgsql as $$
 begin
-  return (select h.result from history h where h.id = any(array[result.id])
-          order by h.id desc, h.ended desc, h.seq desc limit 1);
+  return (last_of(result.id)).result;
 end $$;
 
 -- How many ready tasks of the same queue and kind come before a record, at most 10,000.
@@ -162,9 +161,8 @@ declare n constant bigint := now_ns(); t task; s slot; h history; rank bigint;
 begin
   select * into t from task where id = explain.id and behind is null;
   if not found then
-    select * into h from history h where h.id = any(array[explain.id])
-      order by h.id desc, h.ended desc, h.seq desc limit 1;
-    if not found then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
+    h := last_of(explain.id);
+    if h.seq is null then perform refuse(21, 'id', quote_literal(explain.id) || ' is not registered'); end if;
     return query select end_name(h.state), 'it ended at ' || instant(h.ended) || ' after ' || h.attempts
       || case h.attempts when 1 then ' attempt' else ' attempts' end || coalesce(': ' || h.failure, ''), null::timestamptz;
     return;
@@ -219,8 +217,13 @@ begin
   return query select 'suspects'::text, case when count >= 100 then '100+' else count::text end, count > 0;
   select count(*) into count from (select 1 from history h where h.state = 5 limit 10000) c;
   return query select 'failed'::text, case when count >= 10000 then '10000+' else count::text end, false;
-  select max(clock_timestamp() - xact_start) into age from pg_stat_activity where backend_xmin is not null;
-  return query select 'oldest snapshot'::text, coalesce(age, '0')::text, coalesce(age > interval '10 minutes', false);
+  -- When the transactions of others began only a member of pg_read_all_stats is told, but how many came after them anybody.
+  select max(clock_timestamp() - a.xact_start), max(age(a.backend_xmin)) filter (where a.xact_start is null)
+    into age, count from pg_stat_activity a where a.backend_xmin is not null;
+  return query select 'oldest snapshot'::text, coalesce(age, '0')::text
+      || coalesce(', that of others ' || count || ' transactions: grant pg_read_all_stats to ' || quote_ident(current_user)
+        || ' tells since when', ''),
+    coalesce(age > interval '10 minutes', false) or coalesce(count > 1000000, false);
   select n_dead_tup into count from pg_stat_all_tables where relid = 'slot'::regclass;
   return query select 'dead rows of slot'::text, count::text, count > 100000;
   -- Beats look after the history; a fleet that nobody works for needs none.
@@ -228,6 +231,9 @@ begin
       coalesce('last looked after ' || span(n - nullif(f.kept_whole, 0)) || ' ago', 'not looked after yet')
         || coalesce(': ' || f.keeping_fault, ''),
       f.keeping_fault is not null and f.kept_whole < n - 3600000000000
+    from fleet f;
+  return query select 'housekeeping'::text, coalesce(f.fault || ', ' || span(n - f.fault_at) || ' ago', 'as it should be'),
+      coalesce(f.fault_at > n - 7200000000000, false)
     from fleet f;
   return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date
       || ' is missing: partitions(), or pyselene fleet prune, makes it', true

@@ -15,12 +15,22 @@ begin
   -- A run in flight comes back to no record; its id is taken until then, at most 10 minutes (C4).
   if s.state = 4 and p_state = 6 then
     insert into stray values (s.run, s.worker, t.id, p_stop, n + 600000000000);
+    -- Its worker hears of it when this commits, and need not wait for its next beat (N28).
+    perform pg_notify(current_schema(), '');
   end if;
   if s.has_next then
     perform settle(t.id, p_state, n, c.queue, c.kind, s.state <> 2 and not keeps_place);
   elsif s.schedule <> 0 and s.state <> 2 and not keeps_place then
     perform free_place(c.queue, c.kind);
   end if;
+end $$;
+
+-- What is kept of the last record of an id that has ended; all null: nothing.
+create or replace function last_of(p_id text) returns history language plpgsql as $$
+declare last history;
+begin
+  select * into last from history h where h.id = any(array[p_id]) order by h.id desc, h.ended desc, h.seq desc limit 1;
+  return last;
 end $$;
 
 create or replace function remember(t task, s slot, p_state int, p_stop int, n bigint, p_result bytea default null)

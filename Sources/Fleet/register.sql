@@ -127,19 +127,18 @@ create or replace function first_begin(t task, from_instant bigint) returns bigi
 
 -- A definition meets what is there. Everything else may change until the slot is locked, so it is looked at again.
 create or replace function enter(t task, q queue, p_kind int, n bigint) returns text language plpgsql as $$
-declare old task; s slot; c class; last_state int; state int; found_seq bigint; keeps boolean;
+declare old task; s slot; c class; last history; state int; found_seq bigint; keeps boolean;
 begin
   loop
     select seq into found_seq from task where id = t.id and behind is null;
     if not found then
       if t.existing = 3 then
-        select h.state into last_state from history h where h.id = any(array[t.id])
-          order by h.id desc, h.ended desc, h.seq desc limit 1;
-        if last_state > 4 then
+        last := last_of(t.id);
+        if last.state > 4 then
           t.seq := nextval('task_seq_seq');
           t.registered := n;
           t.anchor := first_begin(t, n);
-          perform remember(t, null, last_state, 0, n);
+          perform remember(t, null, last.state, 0, n);
           return 'added';
         end if;
       end if;

@@ -18,6 +18,9 @@ alter table fleet add column if not exists kept bigint not null default 0;
 alter table fleet add column if not exists kept_whole bigint not null default 0;
 alter table fleet add column if not exists keeping_fault text;
 alter table fleet add column if not exists failed_over bigint;
+-- What else housekeeping last could not do, and when.
+alter table fleet add column if not exists fault text;
+alter table fleet add column if not exists fault_at bigint not null default 0;
 
 create table if not exists queue (
   queue        int generated always as identity primary key,

@@ -84,16 +84,24 @@ begin
     -- Before a record is locked: who waits for one may have the history.
     perform keep_history(n, w.ttl, w.steady <= n - w.ttl);
     -- What somebody's transaction keeps is for whoever beats later; this beat counts all the same.
+    perform set_config('lock_timeout', '100ms', true);
     begin
-      perform set_config('lock_timeout', '100ms', true);
       perform bring_back(n);
       if w.steady <= n - w.ttl then taken := reap(n); end if;
+    exception when others then
+      perform note_fault(sqlstate, sqlerrm, 'runs of the dead');
+    end;
+    begin
       perform promote();
       perform keep_places();
+    exception when others then
+      perform note_fault(sqlstate, sqlerrm, 'what is due or held');
+    end;
+    begin
       perform come_back(array(select run from stray where until <= n));
       perform free_ids();
-    exception when lock_not_available or deadlock_detected or serialization_failure then
-      taken := 0;
+    exception when others then
+      perform note_fault(sqlstate, sqlerrm, 'ids of runs that have come back');
     end;
     if taken > 0 then return query select 3, taken, null::bigint; end if;
   end if;
@@ -127,9 +135,16 @@ begin
   return not exists (select 1 from worker w where w.worker = p_worker and w.expires >= n);
 end $$;
 
--- Takes back what the dead ran, at most 1,000 of each (D3). Called by `beat` alone.
+-- What housekeeping could not do, for `status`: a lock that somebody keeps is nothing to tell of, since the next beat tries again.
+create or replace function note_fault(state text, words text, what text) returns void language plpgsql as $$
+begin
+  if state in ('55P03', '40P01', '40001') then return; end if;
+  update fleet set fault = what || ': ' || words, fault_at = now_ns();
+end $$;
+
+-- Takes back what the dead ran, at most 1,000 of each (D3). Called by `beat` alone. One that cannot be taken back hides no other.
 create or replace function reap(n bigint) returns bigint language plpgsql as $$
-declare dead bigint; lost slot; count bigint := 0;
+declare dead bigint; lost slot; count bigint := 0; kept int[] := '{}';
 begin
   for dead in
     with recursive w (worker) as (
@@ -142,8 +157,18 @@ begin
     for lost in
       select * from slot where worker = dead and state = 4 order by seq limit 1000 for update skip locked
     loop
-      perform interrupt(lost, n);
-      count := count + 1;
+      -- Of a class whose place somebody keeps the others have to wait for it, too.
+      continue when lost.line >> 8 = any(kept);
+      begin
+        perform interrupt(lost, n);
+        count := count + 1;
+      exception when lock_not_available then
+        kept := kept || (lost.line >> 8);
+        perform set_config('lock_timeout', '1ms', true);
+      when others then
+        perform note_fault(sqlstate, sqlerrm, 'run ' || lost.run || ' of '
+          || coalesce((select quote_literal(t.id) from task t where t.seq = lost.seq), 'a task'));
+      end;
     end loop;
   end loop;
   perform come_back(array(select st.run from stray st where is_dead(st.worker, n) order by st.worker));

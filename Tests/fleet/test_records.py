@@ -277,3 +277,21 @@ def test_n14_the_run_of_a_record_that_ended_with_its_worker_was_not_decided(flee
     assert fleet.rows("select distinct state from history") == [(5,)]
     values = [[one[key] for one in (a, b)] for key in ("seq", "run", "id")]
     assert dict(fleet.rows("select run, fate from fate(%s, %s, %s)", *values)) == {a["run"]: 2, b["run"]: 1}
+
+
+def test_n28_a_cancel_notifies_only_where_it_ends_a_run(fleet: Fleet) -> None:
+    with fleet.another() as listens:
+        listens.execute("listen selene")
+        fleet.rows("select register('a', tags => '{t}'), register('b'), register('c')")
+        fleet.rows("select cancel('c'), cancel_tag('t'), register('b', existing => 'replace')")
+        assert list(listens.notifies(timeout=0.3, stop_after=1)) == []
+        worker = fleet.hello()
+        (run,) = fleet.claim(worker)
+        fleet.complete([run], outcome=2)
+        fleet.rows("select run_now('b')")
+        assert fleet.claim(worker)
+        assert list(listens.notifies(timeout=0.3, stop_after=1)) == []
+        with fleet.another() as other, other.transaction():
+            other.execute("select cancel('b')")
+            assert list(listens.notifies(timeout=0.3, stop_after=1)) == []
+        assert len(list(listens.notifies(timeout=20, stop_after=1))) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from typing import Any
@@ -389,3 +390,72 @@ def test_n11_a_database_that_was_away_takes_nothing_from_the_living() -> None:
         server.remove()
     assert sum(taken) == 0
     assert counted == [True] * 40
+
+
+def test_n30_a_run_that_cannot_be_taken_back_hides_no_other(fleet: Fleet) -> None:
+    fleet.rows("select count(register(id, max_attempts => 1)) from unnest('{a,bad,c}'::text[]) id")
+    fleet.claim(fleet.hello("dead"), 3)
+    judge = fleet.hello("judge")
+    fleet.rows(
+        "create function spoil() returns trigger language plpgsql as $$ begin"
+        " if new.id = 'bad' then raise 'it is spoilt'; end if; return new; end $$"
+    )
+    fleet.rows("create trigger spoils before insert on history for each row execute function spoil()")
+    beat = f"select what, number from beat({judge}, 0)"
+    try:
+        for taken in ([(3, 2)], []):
+            fleet.rows(
+                "update worker set expires = case name when 'dead' then 0 else expires end, steady = 0, beaten = now_ns()"
+            )
+            assert fleet.rows(beat)[1:] == taken
+            told = fleet.one("select value from status() where item = 'housekeeping' and alarm")
+            assert "of 'bad': it is spoilt" in told
+            assert fleet.rows("select id from task") == [("bad",)]
+    finally:
+        fleet.rows("drop function spoil() cascade")
+    fleet.rows("update worker set steady = 0, beaten = now_ns()")
+    assert fleet.rows(beat)[1:] == [(3, 1)]
+
+
+def test_n30_a_place_that_somebody_keeps_hides_no_run_of_another_queue(fleet: Fleet) -> None:
+    fleet.rows("select set_queue('kept', limit_refresh => 9)")
+    fleet.rows(
+        "select count(register('t' || i, handler => 'h', queue => case when i < 6 then 'kept' else 'free' end,"
+        " max_attempts => 1)) from generate_series(1, 9) i"
+    )
+    assert len(fleet.claim(fleet.hello("dead"), 9)) == 9
+    judge = fleet.hello("judge")
+    fleet.rows(
+        "update worker set expires = case name when 'dead' then 0 else expires end, steady = 0, beaten = now_ns()"
+    )
+    with fleet.another() as other, other.transaction():
+        other.execute("select register('one', queue => 'kept')")
+        begun = time.monotonic()
+        assert fleet.rows("select what, number from beat(%s, 0)", judge)[1:] == [(3, 4)]
+        assert time.monotonic() - begun < 5
+    fleet.rows("update worker set steady = 0, beaten = now_ns()")
+    assert fleet.rows("select what, number from beat(%s, 0)", judge)[1:] == [(3, 5)]
+    assert fleet.one("select value from status() where item = 'housekeeping'") == "as it should be"
+
+
+def test_n35_an_owner_who_may_not_see_others_is_told_how_old_their_snapshots_are(fresh: Fleet) -> None:
+    fresh.rows("drop role if exists blind")
+    fresh.rows("create role blind login")
+    fresh.rows(f"grant create on database {fresh.name} to blind")
+    fresh.server.install(fresh.name, "own", "blind")
+    with fresh.server.connect(fresh.name, "blind") as owner, fresh.another() as other:
+        asked = "select value, alarm from own.status() where item = 'oldest snapshot'"
+        with other.transaction():
+            other.execute("set transaction isolation level repeatable read")
+            other.execute("select 1")
+            for _ in range(20):
+                fresh.rows("select pg_current_xact_id()")
+            ((value, alarm),) = owner.execute(asked).fetchall()
+            found = re.search(r", that of others (\d+) transactions: grant pg_read_all_stats to blind", value)
+            assert found, value
+            assert int(found[1]) >= 20
+            assert not alarm
+            fresh.rows("grant pg_read_all_stats to blind")
+            ((value, alarm),) = owner.execute(asked).fetchall()
+            assert "others" not in value
+            assert value > "00:00:00.0"
