@@ -691,7 +691,11 @@ enum {
     SELENE_TROUBLE_CLOCK = 32,
     /** The database of the fleet does not answer its node, or refuses what it asks (UNAVAILABLE); the message says which, and
      *  what the database said. Nothing is claimed meanwhile; ends with the next answer. Since: 0.2. */
-    SELENE_TROUBLE_FLEET = 64
+    SELENE_TROUBLE_FLEET = 64,
+    /** The clock of the fleet's database was set, or this machine's counts wrongly: since the last beat both ran apart by more
+     *  than a tenth of the lease, so the node takes nothing back from the dead for a lease. No call is refused because of it;
+     *  the status is TOO_SOON. Ends with the next beat between which both ran alike. Since: 0.2. */
+    SELENE_TROUBLE_FLEET_CLOCK = 128
 };
 
 /** What a scheduler holds at this moment. Filled by selene_scheduler_get. */
@@ -4317,7 +4321,9 @@ SELENE_API selene_status selene_node_failed(selene_scheduler scheduler, uint64_t
                                             const char *message);
 
 /**
- * Tells a node that something may be due in its fleet: a notification of LISTEN has come, say.
+ * Tells a node that something may be due in its fleet, or that a task that it runs was cancelled there: a notification of
+ * LISTEN has come, say. It claims, and asks which of its runs it still has, at once; however many hints come, the latter no
+ * more often than it polls.
  *
  * @return UNSUPPORTED (no node is open)
  *

@@ -156,6 +156,7 @@ extension Trouble {
     case .handler: "handler"
     case .clock: "clock"
     case .fleet: "fleet"
+    case .fleetClock: "fleet_clock"
     }
   }
 }

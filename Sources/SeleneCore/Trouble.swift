@@ -16,6 +16,8 @@ package enum Trouble: UInt32, CaseIterable, Sendable {
   case clock = 32
   /// The database of the fleet does not answer, or refuses what its node asks (N14).
   case fleet = 64
+  /// The clocks of the fleet's database and of this machine do not run alike (N12).
+  case fleetClock = 128
 }
 
 /// The troubles of one scheduler.

@@ -68,6 +68,7 @@ extension Scheduler {
     node.lent = nil
     node.watch.poke()
     troubleEnds(.fleet, at: now)
+    troubleEnds(.fleetClock, at: now)
     lookAgainInLanes()
     log(.info, "the node was closed")
   }
@@ -410,9 +411,10 @@ extension Scheduler {
         case .decided(let fence, let counts):
           if !counts { log(.info, "the fleet had given up run \(fence) before it heard how it ended") }
         case .clocksDiffer(let span):
-          log(
-            .warning,
-            "the clock of the fleet's database differs from this machine's by \(span: span) since the last beat")
+          let told: Detail =
+            "the clock of the fleet's database differs from this machine's by \(span: span) since the last beat"
+          troubleBegins(.fleetClock, SeleneError(.tooSoon, told), at: now)
+        case .clocksAgree: troubleEnds(.fleetClock, at: now)
         case .tookBack(let count): log(.info, "\(count) runs of nodes that are dead were taken back")
         case .draining: log(.info, "the fleet has asked this node to leave: it takes nothing more")
         case .refused: break

@@ -28,7 +28,12 @@ extension FleetNode {
 
   private func take(_ answer: BeatAnswer, to beat: NodeBeat, sent: Instant) {
     times.settle()
-    if let difference = answer.difference { actions.append(.clocksDiffer(difference)) }
+    if let difference = answer.difference {
+      actions.append(.clocksDiffer(difference))
+    } else if isClockOff {
+      actions.append(.clocksAgree)
+    }
+    isClockOff = answer.difference != nil
     if answer.tookBack > 0 { actions.append(.tookBack(answer.tookBack)) }
     if answer.isDraining && closesAt == nil {
       actions.append(.draining)
@@ -51,6 +56,7 @@ extension FleetNode {
     if isAnyLeft { fateAt = now.adding(options.poll) }
     returned.removeAll { one in turn.back.contains(one.key) }
     answer.lost.forEach { lose($0) }
+    if !turn.held.isEmpty { askedAt = now }
     guard let claim = turn.claim else { return }
     for run in answer.claimed {
       run.worker = turn.worker

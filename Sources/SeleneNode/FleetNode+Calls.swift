@@ -55,7 +55,8 @@ extension FleetNode {
     if !decisions.unknown.isEmpty && isTaken(fateAt) { return .fate }
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
-    if isTaken(min(flushAt, wantsRuns && !serves.isEmpty ? nextClaim : Time.never)) { return .turn }
+    let asksAt = taking == nil ? Time.never : askAt
+    if isTaken(min(flushAt, asksAt, wantsRuns && !serves.isEmpty ? nextClaim : Time.never)) { return .turn }
     return nil
   }
 
@@ -79,7 +80,9 @@ extension FleetNode {
   /// What ended, what is given back, and a claim: also one that nothing else calls for now (N8).
   private func turn() -> NodeTurn {
     let taking = incarnations.first { $0.takes }
-    let held = taking.map { numbers(of: working, $0.worker) } ?? []
+    var held = taking.map { numbers(of: working, $0.worker) } ?? []
+    if let taking, askAt <= now { held += numbers(of: ready, taking.worker) }
+    askAt = Time.never
     var claim = decisions.isSearching ? nil : claim(of: serves)
     // What is given back may have an older last run than what was claimed since (N7).
     let lines = returned.isEmpty ? marks.usable(at: now, for: options.poll) : []

@@ -33,6 +33,8 @@ package final class FleetNode {
   var meanEstimate: Span?
   /// How far the database's clock is before the own one: for when to look again, and nothing else (N2).
   var clockDifference: Span?
+  /// The last beat that was answered found that the clocks had not run alike (N12).
+  var isClockOff = false
 
   var underWay: CallUnderWay?
   private var lastNumber: UInt64 = 0
@@ -45,6 +47,10 @@ package final class FleetNode {
   var classesAt: Instant = .min
   /// When a claim is made that nothing else calls for.
   var claimAt: Instant = .min
+  /// When it is asked which runs are still the own, before the next beat asks: a hint may be of one that was cancelled (N28).
+  var askAt: Instant = Time.never
+  /// When a turn last told that.
+  var askedAt: Instant = .min
   /// When a node that closes waits no longer for the database.
   var closesAt: Instant?
   /// It makes no more calls.
@@ -104,6 +110,8 @@ package final class FleetNode {
   package func hint(at instant: Instant) {
     advance(to: instant)
     (claimAt, classesAt) = (.min, .min)
+    // However many hints come, no more often than a poll.
+    if !ready.isEmpty || !working.isEmpty { askAt = max(now, askedAt.adding(options.poll)) }
     marks.hint()
   }
 

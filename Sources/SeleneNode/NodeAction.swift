@@ -12,6 +12,8 @@ package enum NodeAction: Sendable {
   case decided(run: Int64, counts: Bool)
   /// The clocks of database and node differ by so much since the last beat (N12).
   case clocksDiffer(Span)
+  /// They ran alike since the last beat, after they had differed.
+  case clocksAgree
   /// So many runs of the dead were taken back by this node (N11).
   case tookBack(Int64)
   /// The fleet wants it to leave (N37).

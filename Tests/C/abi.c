@@ -822,6 +822,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_TROUBLE_HANDLER, 16, "handler", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_CLOCK, 32, "clock", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_FLEET, 64, "fleet", selene_trouble_name),
+    NUMBER(SELENE_TROUBLE_FLEET_CLOCK, 128, "fleet_clock", selene_trouble_name),
     NUMBER(SELENE_VALUE_NULL, 0, NULL, NULL),
     NUMBER(SELENE_VALUE_INTEGER, 1, NULL, NULL),
     NUMBER(SELENE_VALUE_BOOLEAN, 2, NULL, NULL),

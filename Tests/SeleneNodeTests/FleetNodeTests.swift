@@ -579,6 +579,41 @@ import Testing
     #expect(try desk.turn().claim != nil)
   }
 
+  @Test("N28 a hint asks at once which runs are still the own, though no lane is free, and once a poll at most")
+  func asksAtHint() throws {
+    let desk = try NodeDesk.working(1, lanes: 1)
+    #expect(desk.call() == nil)
+    desk.change { $0.hint(at: desk.now) }
+    let turn = try desk.turn()
+    #expect(turn.held == [1])
+    #expect(turn.claim == nil)
+    var answer = TurnAnswer()
+    answer.lost = [LostRun(run: 1, reason: .cancelled)]
+    desk.answer(.turn(answer))
+    #expect(desk.stopped[1] == .taken(.cancelled))
+    for _ in 0..<3 { desk.change { $0.hint(at: desk.now) } }
+    #expect(desk.call() == nil)
+    #expect(desk.node.nextWake == desk.now + Time.second)
+  }
+
+  @Test("N12 that the clocks differ is told, and once that they agree again")
+  func clocks() throws {
+    let desk = try NodeDesk.joined()
+    var told: [Bool] = []
+    for difference in [nil, Time.minute, Time.hour, nil, nil] as [Span?] {
+      desk.now = desk.node.nextWake
+      guard case .beat = desk.call() else { throw Differs("no beat") }
+      var answer = BeatAnswer()
+      (answer.expires, answer.difference) = (desk.now + NodeDesk.lease, difference)
+      desk.answer(.beat(answer))
+      for action in desk.takeActions() {
+        if case .clocksDiffer = action { told.append(true) }
+        if case .clocksAgree = action { told.append(false) }
+      }
+    }
+    #expect(told == [true, true, false])
+  }
+
   @Test("what is decided while more is ready waits for what ends within the horizon, else it goes at once")
   func flushes() throws {
     let desk = try NodeDesk.joined(horizon: Time.second)

@@ -167,6 +167,7 @@ final class Station {
     case .refused(let state): simulation.fail("the database refused \(state)")
     case .unreadable: simulation.fail("an answer could not be read")
     case .clocksDiffer: simulation.reach("clocks differ")
+    case .clocksAgree: simulation.reach("clocks agree")
     case .tookBack: simulation.reach("took back")
     case .draining:
       simulation.reach("draining")

@@ -251,6 +251,42 @@ def test_n37_a_node_that_is_drained_takes_nothing_more_ends_what_runs_and_is_gon
     assert old.words("stopped") == [["stopped", "0"]]
 
 
+@pytest.mark.parametrize("python", [False, True])
+@pytest.mark.parametrize(
+    "how", ["cancel('a')", "cancel_tag('t')", "register('a', handler => 'send', existing => 'replace')"]
+)
+def test_n28_a_worker_hears_at_once_that_what_it_runs_was_cancelled(
+    fleet: Fleet, start: Callable[..., Worker], how: str, python: bool
+) -> None:
+    fleet.rows("select register('a', handler => 'last', tags => '{t}')")
+    # No lane is free, and the next beat is 20 s away.
+    with start(python=python, lease=60_000, lanes=1) as worker:
+        wait(lambda: worker.words("begin", "a"))
+        wait(lambda: worker.words("listens"))
+        begun = time.monotonic()
+        fleet.rows(f"select {how}")
+        wait(lambda: worker.words("stop", "a"))
+        assert time.monotonic() - begun < 15
+    assert worker.words("stop", "a") == [["stop", "a", "replaced" if "replace" in how else "cancelled"]]
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_n12_a_clock_that_was_set_is_a_trouble_until_the_next_beat(
+    fresh: Fleet, start: Callable[..., Worker], python: bool
+) -> None:
+    with start(dsn=fresh.server.dsn(fresh.name), python=python, lease=3_000) as worker:
+        wait(lambda: fresh.one("select count(*) from worker where beaten > started") == 1)
+        fresh.rows(
+            "create or replace function now_ns() returns bigint language sql volatile as"
+            " $$ select (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 + 3600000000000 $$"
+        )
+        wait(lambda: worker.words("clock", "begins"))
+        told = " ".join(worker.words("clock", "begins")[0])
+        assert re.search(r"differs from this machine's by 3(599|600)\d* ?\w+ since the last beat", told), told
+        wait(lambda: worker.words("clock", "ends"))
+        assert len(worker.words("clock")) == 2
+
+
 def test_n14_who_is_stopped_waits_for_its_runs_without_working(fleet: Fleet, start: Callable[..., Worker]) -> None:
     fleet.rows("select register('a', handler => 'send')")
     with start(ms=3000) as worker:

@@ -49,6 +49,8 @@ def main(dsn: str, name: str, *options: str) -> None:
     def tell(event: pyselene.Event) -> None:
         if event.detail is pyselene.Trouble.FLEET:
             say("trouble", "begins" if event.error else "ends", event.error or "")
+        if event.detail is pyselene.Trouble.FLEET_CLOCK:
+            say("clock", "begins" if event.error else "ends", event.error or "")
 
     class Listening(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

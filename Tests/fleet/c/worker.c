@@ -3,7 +3,7 @@
  *
  * lanes (4), lease, poll, horizon, ms (what a run takes), grace, polls (1: it does not listen), timeout of connecting; times
  * in ms; listen_dsn=DSN. It works until its input ends. A line for each thing: "begin ID ATTEMPT FENCE", "end ID",
- * "stop ID REASON", "trouble begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, and one of
+ * "stop ID REASON", "trouble|clock begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, and one of
  * its name, which is as last. worker.py beside this folder is the same in Python.
  */
 #include "handlers.h"
@@ -32,6 +32,8 @@ static void tell(const selene_event *event, void *context) {
     (void)context;
     if (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_FLEET)
         say("trouble", event->status != SELENE_OK ? "begins" : "ends", event->message.data);
+    if (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_FLEET_CLOCK)
+        say("clock", event->status != SELENE_OK ? "begins" : "ends", event->message.data);
 }
 
 static const char *text_option(int argc, char **argv, const char *key) {

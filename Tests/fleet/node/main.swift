@@ -123,6 +123,7 @@ struct Host {
     case .stop(let run, .taken(let reason)): ["stop", run, "\(reason)"]
     case .decided(let run, let counts): ["decided", run, counts]
     case .clocksDiffer(let span): ["clocks_differ", span]
+    case .clocksAgree: ["clocks_agree"]
     case .tookBack(let count): ["took_back", count]
     case .draining: ["draining"]
     case .refused: ["refused"]

@@ -33,6 +33,7 @@ namespace Selene
         internal const int TROUBLE_HANDLER = 16;
         internal const int TROUBLE_CLOCK = 32;
         internal const int TROUBLE_FLEET = 64;
+        internal const int TROUBLE_FLEET_CLOCK = 128;
         internal const int TASK_STEADY = 1;
         internal const int TASK_AFTER_ANY_END = 2;
         internal const int TASK_EXPEDITED = 4;

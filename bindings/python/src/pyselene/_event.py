@@ -69,6 +69,7 @@ class Trouble(Named):
     HANDLER = _raw.SELENE_TROUBLE_HANDLER
     CLOCK = _raw.SELENE_TROUBLE_CLOCK
     FLEET = _raw.SELENE_TROUBLE_FLEET
+    FLEET_CLOCK = _raw.SELENE_TROUBLE_FLEET_CLOCK
 
 
 _DETAILS: dict[int, Callable[[int], Named | None]] = {

@@ -447,7 +447,7 @@ final class Raw {
     /** Tells a node that its statement has no result. */
     static native void selene_node_failed(long scheduler, long number, int sent, long sqlstate, long message);
 
-    /** Tells a node that something may be due in its fleet: a notification of LISTEN has come, say. */
+    /** Tells a node that something may be due in its fleet, or that a task that it runs was cancelled there: a notification of LISTEN has come, say. */
     static native void selene_node_hint(long scheduler);
 
     /** Gives the state of a node. */
