@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pyselene
+import pytest
 
 from conftest import Fleet
 from server import ROOT
@@ -45,7 +46,23 @@ def test_the_program_of_the_manual(fleet: Fleet) -> None:
         .replace("update invoice set sent = true where id = 9", "select 1")
     )
     exec(program, {"psycopg": psycopg})
-    assert fleet.rows("select id, queue from live order by id") == [("invoice-8", "mail"), ("invoice-9", "mail")]
+    assert fleet.rows("select id, queue from live order by seq") == [
+        ("invoice-8", "mail"), ("invoice-9", "mail"), ("invoice-10", "mail"), ("invoice-11", "mail"),
+    ]  # fmt: skip
+
+
+def test_the_programs_of_the_readme_of_pyselene(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
+    section = (ROOT / "bindings/python/README.md").read_text().split("## Several machines\n")[1].split("\n## ")[0]
+    many, loop = re.findall(r"```py\n(.*?)```", section, re.DOTALL)
+    dsn = repr(fleet.server.dsn(fleet.name))
+    exec(many.replace('"dbname=app"', dsn), {})
+    assert fleet.one("select count(*) from live where queue = 'mail' and tags = '{mail}'") == 2000
+    assert fleet.one("select limit_refresh from queues()") == 10_000
+    assert "no_node: no node has handler 'send'" in capsys.readouterr().out
+    fleet.rows("select cancel_all()")
+    exec(loop.replace('"dbname=app"', dsn), {})
+    said = capsys.readouterr().out.splitlines()
+    assert said == ["mail-a enqueued", "mail-b enqueued", "mail-c enqueued", "enqueued None"]
 
 
 def test_the_scheduler_of_the_manual(fleet: Fleet) -> None:

@@ -9,7 +9,7 @@ from .._errors import Unsupported
 from .._fault import Fault
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from psycopg import AsyncConnection, Connection
 
 
 #: What connections have unless the dsn says it. Connecting may take longer than a statement; where nothing is sent the
@@ -31,26 +31,52 @@ def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool
     Raises:
         Unsupported: it hands it on after each statement.
     """
-    terms = unsaid(psycopg, dsn, {**_TERMS, **terms})
-    connection: Connection[Any] = psycopg.connect(
-        dsn, autocommit=True, prepare_threshold=None, client_encoding="utf8", **terms
-    )
+    connection: Connection[Any] = psycopg.connect(dsn, **_terms(psycopg, dsn, terms))
     try:
         # A pooler makes up the number of the process that it tells its clients.
-        ((process,),) = connection.execute("select pg_backend_pid()").fetchall()
+        ((process,),) = connection.execute(_PROCESS).fetchall()
         is_pooled = process != connection.info.backend_pid
         if is_pooled:
             connection.execute("begin")
             connection.execute("commit")
     except psycopg.Error as error:
         connection.close()
-        if "statement pooling" not in str(error):
-            raise
-        raise Unsupported(
-            _raw.SELENE_ERROR_UNSUPPORTED,
-            "UNSUPPORTED",
-            "dsn: the pooler hands connections on after each statement, and a fleet needs transactions: "
-            f"its pool_mode may be transaction or session ({' '.join(str(error).split())})",
-            Fault(field="dsn"),
-        ) from error
+        _refuse_pooler(error)
+        raise
     return connection, is_pooled
+
+
+async def connect_async(psycopg: Any, dsn: str) -> AsyncConnection[Any]:
+    """The same for the running event loop."""
+    connection: AsyncConnection[Any] = await psycopg.AsyncConnection.connect(dsn, **_terms(psycopg, dsn, {}))
+    try:
+        ((process,),) = await (await connection.execute(_PROCESS)).fetchall()
+        if process != connection.info.backend_pid:
+            await connection.execute("begin")
+            await connection.execute("commit")
+    except BaseException as error:
+        await connection.close()
+        if isinstance(error, psycopg.Error):
+            _refuse_pooler(error)
+        raise
+    return connection
+
+
+_PROCESS = "select pg_backend_pid()"
+
+
+def _terms(psycopg: Any, dsn: str, terms: dict[str, Any]) -> dict[str, Any]:
+    own = unsaid(psycopg, dsn, {**_TERMS, **terms})
+    return {**own, "autocommit": True, "prepare_threshold": None, "client_encoding": "utf8"}
+
+
+def _refuse_pooler(error: Exception) -> None:
+    if "statement pooling" not in str(error):
+        return
+    raise Unsupported(
+        _raw.SELENE_ERROR_UNSUPPORTED,
+        "UNSUPPORTED",
+        "dsn: the pooler hands connections on after each statement, and a fleet needs transactions: "
+        f"its pool_mode may be transaction or session ({' '.join(str(error).split())})",
+        Fault(field="dsn"),
+    ) from error

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from .. import _raw
-from .._errors import error_class
-from .._fault import Fault
-from .._library import fast
-from .._terms import Disposition, State
-from .._time import Duration, duration_ns
+from .._errors import SeleneError
+from .._terms import Disposition
+from .._time import Duration
+from ._calls import Call, Calls, raise_refused
 from ._connect import connect
+from ._draft import FleetDraft, FleetFields
+from ._fleet_async import AsyncCalls
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 from ._script import identifier, script
 from ._worker import Worker
@@ -28,20 +28,22 @@ if TYPE_CHECKING:
 
     from .._scheduler import Scheduler
 
-_QUEUE, _NODE = (", ".join(kind.__dataclass_fields__) for kind in (FleetQueue, FleetNode))
-_COLUMNS = ", ".join(name for name in FleetTask.__dataclass_fields__ if name not in ("ended", "appended"))
+T = TypeVar("T")
 
 
-class Fleet:
+class Fleet(AsyncCalls):
     """Tasks in a schema of PostgreSQL.
 
     It connects when it is first used, and again after the connection was lost; what was under way then raises psycopg's
     `OperationalError`, and may or may not have happened: the same id again is `kept` or `added`. Any thread may use it.
 
+    Each method has a coroutine for event loops, whose name ends with `_async`, as `enqueue_async`: on a connection of
+    its own, or on an `AsyncConnection` of yours.
+
     Args:
         dsn: how to reach the database, as psycopg and libpq take it.
         schema: that of the fleet.
-        queue: where tasks go, and what `list`, `pause` and `resume` mean; a task's id is one in all queues.
+        queue: where tasks go, and what `list`, `pause` and `set_queue` mean; a task's id is one in all queues.
         listen_dsn: the same for the connection on which workers listen, where `dsn` leads through a pooler that hands
             connections on after each transaction; by default `dsn`.
 
@@ -60,17 +62,17 @@ class Fleet:
             raise ImportError(
                 "psycopg finds no libpq: install that (Debian and Ubuntu: libpq5), or pip install 'psycopg[binary]'"
             ) from error
+        super().__init__()
         self._psycopg = psycopg
         self._dsn, self._schema, self._queue = dsn, schema, queue
         self._listen_dsn = dsn if listen_dsn is None else listen_dsn
         self._in = identifier(schema)
-        #: In statements with parameters.
-        self._call = self._in.replace("%", "%%")
+        self._calls = Calls(self._in.replace("%", "%%"), queue)
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
-        #: Of a parent, which is not to be closed here.
-        self._left: list[psycopg.Connection[Any] | None] = []
+        #: Of a parent, which are not to be closed here.
+        self._left: list[Any] = []
 
     @property
     def schema(self) -> str:
@@ -83,8 +85,9 @@ class Fleet:
         return self._queue
 
     def close(self) -> None:
-        """Closes the connection; a later call makes another."""
+        """Closes its connections; a later call makes another."""
         self._enter_process()
+        self._leave_loop()
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -94,6 +97,14 @@ class Fleet:
         return self
 
     def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Fleet:
+        return self
+
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
@@ -138,10 +149,6 @@ class Fleet:
             listen=listen,
         )
 
-    def wake(self) -> None:
-        """Notifies workers that listen: something of this queue is due. Call it after the transaction."""
-        self._rows(f"select {self._call}.wake(%s)", (self._queue,))
-
     def script(self) -> str:
         """What `install` runs, for those who want to read it, or to have it run by somebody else."""
         return script(self._schema)
@@ -170,83 +177,41 @@ class Fleet:
                 connection.remove_notice_handler(hear)
         return tuple(said)
 
+    # ---- tasks ----------------------------------------------------------------
+
     def enqueue(
-        self,
-        id: str,
-        *,
-        handler: str | None = None,
-        input: bytes = b"",
-        kind: str = "refresh",
-        schedule: str | None = None,
-        priority: int = 3,
-        expected: Duration | None = None,
-        delay: Duration = 0,
-        every: Duration | None = None,
-        flex: Duration = 0,
-        anchored: bool = False,
-        backoff: str | None = None,
-        backoff_delay: Duration = 30,
-        max_attempts: int | None = None,
-        response_window: int = 3,
-        tags: Iterable[str] = (),
-        labels: Iterable[str] = (),
-        requires: Iterable[str] = (),
-        existing: str | None = None,
-        connection: psycopg.Connection[Any] | None = None,
+        self, id: str, *, connection: psycopg.Connection[Any] | None = None, **fields: Unpack[FleetFields]
     ) -> Disposition:
         """Registers a task, durably when it returns; in a transaction of yours with that.
 
         Args:
             id: a task under it that has not ended is kept, unless `existing` says otherwise.
-            handler: the name by which a worker finds what to call; the id if absent.
-            input: what the handler gets, at most 10 240 bytes unless the queue has another limit.
-            kind: "refresh" (short) or "processing" (long).
-            schedule: "once", "periodic" or "standing"; once if absent, periodic with `every`.
-            priority: 1 … 5.
-            expected: what a run takes; absent: what runs of its handler took.
-            delay: before it may run at all.
-            every: the period.
-            flex: the last part of a period in which it may run first.
-            anchored: whether periods are counted from the first begin, not from the end of a run.
-            backoff: "none", "linear", "exponential": how the pause after a failure grows.
-            backoff_delay: the first such pause.
-            max_attempts: after so many it has failed; None: any number.
-            response_window: of how many runs the estimate is the mean.
-            tags: to cancel and to list by, at most 16.
-            labels: what a worker must carry, as "gpu"; at most 16.
-            requires: constraints of the worker's machine, as "network".
-            existing: "keep", "replace", "update", "append", "append_or_replace".
             connection: one of psycopg's, of your own: the task is there when, and only when, your transaction commits.
+            fields: what the task is, as FleetDraft says.
 
         Raises:
             InvalidArgument, TooLarge, TooManyPending: it was refused, and nothing changed; a transaction of yours has
                 failed, as by any error of the database.
         """
-        said = {
-            "id": id,
-            "handler": handler,
-            "queue": self._queue,
-            "kind": str(kind),
-            "schedule": schedule,
-            "priority": priority,
-            "expected": _span(expected, "expected"),
-            "delay": _span(delay, "delay"),
-            "every": _span(every, "every"),
-            "flex": _span(flex, "flex"),
-            "anchored": anchored,
-            "backoff": backoff,
-            "backoff_delay": _span(backoff_delay, "backoff_delay"),
-            "max_attempts": max_attempts or 0,
-            "response_window": response_window,
-            "tags": _names(tags, "tags"),
-            "labels": _names(labels, "labels"),
-            "requires": [str(one) for one in _names(requires, "requires")],
-            "existing": existing,
-            "input": bytes(input),
-        }
-        names = ", ".join(f"{name} => %({name})s" for name in said)
-        ((disposition,),) = self._rows(f"select {self._call}.register({names})", said, connection)
-        return Disposition.of(disposition, "disposition")
+        return self._make(self._calls.register(FleetDraft(id, **fields)), connection)
+
+    def enqueue_batch(
+        self, tasks: Iterable[FleetDraft], *, connection: psycopg.Connection[Any] | None = None
+    ) -> tuple[Disposition | SeleneError, ...]:
+        """Registers many tasks in one statement, so in one commit; in a transaction of yours with that.
+
+        Each is judged by itself, in this order: one that is refused does not stop the others, nor fail a transaction of
+        yours. Who registers the same ids at the same time should do so in the same order. Their values are in memory
+        several times over: thousands at a time are plenty.
+
+        Returns:
+            for each what became of it, or the exception that `enqueue` would raise.
+
+        Raises:
+            TypeError, ValueError: a field of a task is not what it is to be at all; nothing is registered.
+        """
+        drafts = tuple(tasks)
+        return self._make(self._calls.register_batch(drafts), connection) if drafts else ()
 
     def cancel(
         self, id: str | None = None, *, tag: str | None = None, connection: psycopg.Connection[Any] | None = None
@@ -259,11 +224,15 @@ class Fleet:
         Raises:
             NotFound: the id is not registered.
         """
-        if (id is None) == (tag is None):
-            raise TypeError("cancel takes an id or a tag")
-        call, value = ("cancel", id) if tag is None else ("cancel_tag", tag)
-        ((count,),) = self._rows(f"select {self._call}.{call}(%s)", (value,), connection)
-        return int(count)
+        return self._make(self._calls.cancel(id, tag), connection)
+
+    def cancel_queue(self, *, connection: psycopg.Connection[Any] | None = None) -> int:
+        """Cancels every live task of this queue, with what waits behind.
+
+        Returns:
+            how many were cancelled.
+        """
+        return self._make(self._calls.cancel_queue(), connection)
 
     def retry(self, id: str, *, connection: psycopg.Connection[Any] | None = None) -> Disposition:
         """Registers a task that has failed again: due at once, with the same terms and no attempts.
@@ -275,8 +244,7 @@ class Fleet:
             NotFound: the id is not registered, or no longer known.
             InvalidArgument: it has not failed, or is live.
         """
-        ((disposition,),) = self._rows(f"select {self._call}.retry(%s)", (id,), connection)
-        return Disposition.of(disposition, "disposition")
+        return self._make(self._calls.retry(id), connection)
 
     def run_now(self, id: str, *, connection: psycopg.Connection[Any] | None = None) -> str:
         """A live task is due now, whatever it waited for by time; a worker takes it by its rank.
@@ -289,8 +257,7 @@ class Fleet:
             NotFound: the id has no live task.
             InvalidArgument: it runs already.
         """
-        ((waits,),) = self._rows(f"select {self._call}.run_now(%s)", (id,), connection)
-        return str(waits)
+        return self._make(self._calls.run_now(id), connection)
 
     def get(self, id: str) -> FleetTask:
         """The record of an id: the live one, else the last.
@@ -298,25 +265,16 @@ class Fleet:
         Raises:
             NotFound: it is not registered, or no longer known.
         """
-        rows = self._rows(f"select {_COLUMNS}, ended, appended from {self._call}.get(%s)", (id,))
-        if not rows:
-            self._refuse(_raw.SELENE_ERROR_NOT_FOUND, "id", f"id: {id!r} is not registered")
-        return _task(rows[0])
+        return self._make(self._calls.get(id))
 
     def list(
         self, *, state: str | None = None, tag: str | None = None, every_queue: bool = False
     ) -> Iterator[FleetTask]:
         """Live tasks by number, read in pages of 1 000; `state` is enqueued, held, blocked or running."""
-        if state is not None:
-            State.of(state, "state")
         after = 0
-        while rows := self._rows(
-            f"select {_COLUMNS}, null, 0 from {self._call}.list(%s, %s, %s, %s, 1000)",
-            (None if every_queue else self._queue, state, tag, after),
-        ):
-            for row in rows:
-                yield _task(row)
-            after = rows[-1][0]
+        while page := self._make(self._calls.page(state, tag, every_queue, after)):
+            yield from page
+            after = page[-1].seq
 
     def explain(self, id: str) -> tuple[FleetReason, ...]:
         """Every reason why a task does not run now.
@@ -324,36 +282,97 @@ class Fleet:
         Raises:
             NotFound: it is not registered.
         """
-        rows = self._rows(f"select reason, detail, until from {self._call}.explain(%s)", (id,))
-        return tuple(FleetReason(*row) for row in rows)
+        return self._make(self._calls.explain(id))
 
     def result(self, id: str) -> bytes | None:
         """What the last success of a task left; None: nothing, or it is no longer known."""
-        ((result,),) = self._rows(f"select {self._call}.result(%s)", (id,))
-        return None if result is None else bytes(result)
+        return self._make(self._calls.result(id))
+
+    # ---- the queue ------------------------------------------------------------
 
     def pause(self, span: Duration | None = None) -> None:
         """Workers are given nothing of this queue, for a time or until it is resumed; what runs goes on."""
-        self._rows(f"select {self._call}.pause(%s, %s)", (self._queue, _span(span, "span")))
+        self._make(self._calls.pause(span))
 
     def resume(self) -> None:
         """Workers are given tasks of this queue again."""
-        self._rows(f"select {self._call}.resume(%s)", (self._queue,))
+        self._make(self._calls.resume())
+
+    def wake(self) -> None:
+        """Notifies workers that listen: something of this queue is due. Call it after the transaction."""
+        self._make(self._calls.wake())
+
+    def set_queue(
+        self,
+        *,
+        pace: Duration | None = None,
+        backoff_min: Duration | None = None,
+        backoff_max: Duration | None = None,
+        jitter: int | None = None,
+        retention: Duration | None = None,
+        max_input: int | None = None,
+        limit_refresh: int | EllipsisType | None = ...,
+        limit_processing: int | EllipsisType | None = ...,
+        holds: bool | None = None,
+    ) -> None:
+        """Sets this queue; what is not said stays as it is. `queues` tells how it is set.
+
+        Args:
+            pace: how long a standing task waits after a run (15 min in a new queue).
+            backoff_min: the shortest pause after a failure (10 s).
+            backoff_max: the longest (5 h).
+            jitter: by how many thousandths chance may shorten such a pause: 0 … 1000 (0).
+            retention: how long records are kept that have ended; 0 keeps none (24 h).
+            max_input: how many bytes an input may have (10 240).
+            limit_refresh: how many requests of that kind may be pending; None: any number (so in a new queue). With a
+                limit registrations of the queue wait for one another's commit.
+            limit_processing: the same of the other kind.
+            holds: what finds no place waits for one; else it is refused (so in a new queue).
+
+        Raises:
+            InvalidArgument: it was refused, and nothing changed.
+        """
+        self._make(
+            self._calls.set_queue(
+                pace=pace,
+                backoff_min=backoff_min,
+                backoff_max=backoff_max,
+                jitter=jitter,
+                retention=retention,
+                max_input=max_input,
+                limit_refresh=limit_refresh,
+                limit_processing=limit_processing,
+                holds=holds,
+            )
+        )
+
+    # ---- the fleet ------------------------------------------------------------
 
     def status(self) -> tuple[FleetItem, ...]:
         """How the fleet is, and where somebody should look."""
-        rows = self._rows(f"select item, value, alarm from {self._call}.status()", ())
-        return tuple(FleetItem(*row) for row in rows)
+        return self._make(self._calls.status())
 
     def queues(self) -> tuple[FleetQueue, ...]:
         """Its queues, by name; at most 1 000."""
-        rows = self._rows(f"select {_QUEUE} from {self._call}.queues(most => 1000)", ())
-        return tuple(FleetQueue(**dict(zip(FleetQueue.__dataclass_fields__, row, strict=True))) for row in rows)
+        return self._make(self._calls.queues())
 
     def nodes(self) -> tuple[FleetNode, ...]:
         """Its workers, those that are alive first; at most 1 000."""
-        rows = self._rows(f"select {_NODE} from {self._call}.workers(1000)", ())
-        return tuple(FleetNode(**dict(zip(FleetNode.__dataclass_fields__, row, strict=True))) for row in rows)
+        return self._make(self._calls.nodes())
+
+    def drain(self, node: str) -> int:
+        """Asks the workers of a name to leave.
+
+        Each hears so with its next beat, within a third of its lease: it takes nothing more, lets end what runs, and is
+        gone from `nodes`. Its process goes on, without the fleet: `worker.info().state` is CLOSED then.
+
+        Returns:
+            how many have that name.
+
+        Raises:
+            NotFound: none has.
+        """
+        return self._make(self._calls.drain(node))
 
     def prune(self, age: Duration | None = None) -> int:
         """Forgets what ended longer ago than that, by default than the retention of its queue.
@@ -364,29 +383,26 @@ class Fleet:
         Returns:
             how many records were forgotten one by one; dropped partitions do not count.
         """
-        self._rows(f"select {self._call}.partitions()", ())
-        ((count,),) = self._rows(f"select {self._call}.prune(%s)", (_span(age, "age"),))
-        return int(count)
+        self._make(self._calls.partitions())
+        return self._make(self._calls.prune(age))
 
-    def _rows(
-        self, statement: str, values: Any, connection: psycopg.Connection[Any] | None = None
-    ) -> Sequence[tuple[Any, ...]]:
+    # ---- the connection -------------------------------------------------------
+
+    def _make(self, call: Call[T], connection: psycopg.Connection[Any] | None = None) -> T:
         with self._use(connection) as used:
             try:
                 # Rows are tuples, whatever a connection of the application's own makes of them, and binary, since the
                 # text of instants and spans is in the style of the role; no statement is kept in it, which a pooler may
                 # hand on.
                 with used.cursor(row_factory=self._psycopg.rows.tuple_row, binary=True) as cursor:
-                    return cursor.execute(statement.encode(), values, prepare=False).fetchall()
+                    rows = cursor.execute(call.sql.encode(), call.values, prepare=False).fetchall()
             except self._psycopg.Error as error:
-                state = error.sqlstate or ""
-                if state[:2] == "SE" and state[2:].isdigit():
-                    field = error.diag.column_name
-                    self._refuse(int(state[2:]), field, error.diag.message_primary or "", error)
+                raise_refused(error)
                 # A server that may only be read was the right one once, or will be.
                 if connection is None and isinstance(error, self._psycopg.errors.ReadOnlySqlTransaction):
                     used.close()
                 raise
+        return call.read(rows)
 
     @contextmanager
     def _use(self, connection: psycopg.Connection[Any] | None) -> Iterator[psycopg.Connection[Any]]:
@@ -404,26 +420,3 @@ class Fleet:
         if self._pid != os.getpid():
             self._left.append(self._connection)
             self._pid, self._lock, self._connection = os.getpid(), threading.Lock(), None
-
-    @staticmethod
-    def _refuse(status: int, field: str | None, detail: str, cause: BaseException | None = None) -> NoReturn:
-        name = fast.selene_status_name(status).decode()
-        raise error_class(status)(status, name, detail, Fault(field=field)) from cause
-
-
-def _span(value: Duration | None, what: str) -> timedelta | None:
-    # In whole microseconds, rounded up.
-    return None if value is None else timedelta(microseconds=-(-duration_ns(value, what) // 1000))
-
-
-def _names(values: Iterable[str], what: str) -> list[str]:
-    if isinstance(values, str):
-        raise TypeError(f"{what} must hold str, not be one")
-    return [*values]
-
-
-def _task(row: tuple[Any, ...]) -> FleetTask:
-    values = dict(zip([*_COLUMNS.split(", "), "ended", "appended"], row, strict=True))
-    values["state"] = State.of(values["state"], "state")
-    values["tags"] = values["tags"] or []
-    return FleetTask(**values)

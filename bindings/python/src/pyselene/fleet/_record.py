@@ -90,6 +90,12 @@ class FleetQueue:
     #: How long a standing task waits after a run, and how long ended records are kept.
     pace: timedelta
     retention: timedelta
+    #: The shortest and the longest pause after a failure, and by how many thousandths chance may shorten it.
+    backoff_min: timedelta
+    backoff_max: timedelta
+    jitter: int
+    #: How many bytes an input may have.
+    max_input: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +118,5 @@ class FleetNode:
     runs: int
     #: At most 20 of the handlers that it serves.
     handlers: list[str]
+    #: It was asked to leave.
+    draining: bool

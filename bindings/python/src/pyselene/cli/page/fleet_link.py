@@ -13,6 +13,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from ...fleet import Fleet
+from ...fleet._calls import Call
 from ...fleet._connect import unsaid
 from ...fleet._words import Cause, told
 from .board import Unanswered
@@ -152,7 +153,7 @@ class Session:
 
     def rows(self, call: str, *values: Any) -> Sequence[Row]:
         """What a query gives; `{}` in it is the schema."""
-        return self.fleet._rows(call.replace("{}", self._in), values, self.connection)
+        return self.fleet._make(Call(call.replace("{}", self._in), values, list), self.connection)
 
 
 @contextmanager

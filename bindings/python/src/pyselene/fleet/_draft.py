@@ -1,0 +1,167 @@
+"""A task of a fleet to be, as it is handed to `enqueue`, and as the database takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from operator import index
+from typing import Any, TypedDict
+
+from .._time import Duration, duration_ns
+
+
+class FleetFields(TypedDict, total=False):
+    """The keywords of a task of a fleet; FleetDraft tells what each means."""
+
+    handler: str | None
+    input: bytes
+    kind: str
+    schedule: str | None
+    priority: int
+    expected: Duration | None
+    delay: Duration
+    every: Duration | None
+    flex: Duration
+    anchored: bool
+    backoff: str | None
+    backoff_delay: Duration
+    max_attempts: int | None
+    response_window: int
+    tags: Iterable[str]
+    labels: Iterable[str]
+    requires: Iterable[str]
+    existing: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FleetDraft:
+    """A task of a fleet to be.
+
+    - `id`: a task under it that has not ended is kept, unless `existing` says otherwise.
+    - `handler`: the name by which a worker finds what to call; the id if absent.
+    - `input`: what the handler gets, at most 10 240 bytes unless the queue has another limit.
+    - `kind`: "refresh" (short) or "processing" (long).
+    - `schedule`: "once", "periodic" or "standing"; once if absent, periodic with `every`.
+    - `priority`: 1 … 5.
+    - `expected`: what a run takes; absent: what runs of its handler took.
+    - `delay`: before it may run at all. `every`: the period; `flex`: the last part of a period in which it may run
+      first; `anchored`: periods are counted from the first begin, not from the end of a run.
+    - `backoff`: "none", "linear", "exponential": how the pause after a failure grows; `backoff_delay`: the first such.
+    - `max_attempts`: after so many it has failed; None: any number.
+    - `response_window`: of how many runs the estimate is the mean.
+    - `tags`: to cancel and to list by, at most 16.
+    - `labels`: what a worker must carry, as "gpu"; at most 16. `requires`: constraints of its machine, as "network".
+    - `existing`: "keep", "replace", "update", "append", "append_or_replace".
+    """
+
+    id: str
+    handler: str | None = field(default=None, kw_only=True)
+    input: bytes = field(default=b"", kw_only=True)
+    kind: str = field(default="refresh", kw_only=True)
+    schedule: str | None = field(default=None, kw_only=True)
+    priority: int = field(default=3, kw_only=True)
+    expected: Duration | None = field(default=None, kw_only=True)
+    delay: Duration = field(default=0, kw_only=True)
+    every: Duration | None = field(default=None, kw_only=True)
+    flex: Duration = field(default=0, kw_only=True)
+    anchored: bool = field(default=False, kw_only=True)
+    backoff: str | None = field(default=None, kw_only=True)
+    backoff_delay: Duration = field(default=30, kw_only=True)
+    max_attempts: int | None = field(default=None, kw_only=True)
+    response_window: int = field(default=3, kw_only=True)
+    tags: Iterable[str] = field(default=(), kw_only=True)
+    labels: Iterable[str] = field(default=(), kw_only=True)
+    requires: Iterable[str] = field(default=(), kw_only=True)
+    existing: str | None = field(default=None, kw_only=True)
+
+
+#: How a value of each type is sent, and what it becomes there. Names are the text of an array, which can be in another.
+_SENT = {
+    "text": ("text", "{}::text"),
+    "int": ("int", "{}::int"),
+    "boolean": ("boolean", "{}::boolean"),
+    "bytea": ("bytea", "{}::bytea"),
+    "span": ("bigint", "{}::bigint * interval '1 microsecond'"),
+    "names": ("text", "{}::text[]"),
+}
+_TYPES = {
+    "id": "text", "handler": "text", "kind": "text", "schedule": "text", "priority": "int", "expected": "span",
+    "delay": "span", "every": "span", "flex": "span", "anchored": "boolean", "backoff": "text", "backoff_delay": "span",
+    "max_attempts": "int", "response_window": "int", "tags": "names", "labels": "names", "requires": "names",
+    "existing": "text", "input": "bytea",
+}  # fmt: skip
+
+
+def _arguments(place: str) -> str:
+    return ", ".join(f"{name} => {_SENT[kind][1].format(place.format(name))}" for name, kind in _TYPES.items())
+
+
+#: One task: its values are parameters.
+ONE = f"register(queue => %(queue)s::text, {_arguments('%({})s')})"
+#: Many: its values are columns, in the order in which they were given, whatever the plan is.
+MANY = (
+    "select r.disposition, r.status, r.detail from unnest("
+    + ", ".join(f"%({name})s::{_SENT[kind][0]}[]" for name, kind in _TYPES.items())
+    + f") with ordinality as t({', '.join(_TYPES)}, place), lateral {{}}.try_register(queue => %(queue)s::text, "
+    + _arguments("t.{}")
+    + ") r order by t.place"
+)
+
+
+def values(draft: FleetDraft) -> dict[str, Any]:
+    """What of a task goes to the database, by name.
+
+    Raises:
+        TypeError, ValueError: a field is not what it is to be at all; the rest the database refuses.
+    """
+    return {
+        "id": draft.id,
+        "handler": draft.handler,
+        "kind": str(draft.kind),
+        "schedule": _word(draft.schedule),
+        "priority": index(draft.priority),
+        "expected": microseconds(draft.expected, "expected"),
+        "delay": microseconds(draft.delay, "delay"),
+        "every": microseconds(draft.every, "every"),
+        "flex": microseconds(draft.flex, "flex"),
+        "anchored": bool(draft.anchored),
+        "backoff": _word(draft.backoff),
+        "backoff_delay": microseconds(draft.backoff_delay, "backoff_delay"),
+        "max_attempts": index(draft.max_attempts or 0),
+        "response_window": index(draft.response_window),
+        "tags": _names(draft.tags, "tags"),
+        "labels": _names(draft.labels, "labels"),
+        "requires": _names(draft.requires, "requires"),
+        "existing": _word(draft.existing),
+        "input": bytes(draft.input),
+    }
+
+
+def columns(drafts: Iterable[FleetDraft]) -> dict[str, list[Any]]:
+    """The same of many, each value in the column of its name."""
+    found: dict[str, list[Any]] = {name: [] for name in _TYPES}
+    for draft in drafts:
+        for name, value in values(draft).items():
+            found[name].append(value)
+    return found
+
+
+def microseconds(value: Duration | None, what: str) -> int | None:
+    """Whole ones, rounded up."""
+    return None if value is None else -(-duration_ns(value, what) // 1000)
+
+
+def _word(value: str | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _names(given: Iterable[str], what: str) -> str:
+    r"""The text of an array.
+
+    >>> print(_names(["a", 'b "c"'], "tags"))
+    {"a","b \"c\""}
+    """
+    if isinstance(given, str):
+        raise TypeError(f"{what} must hold str, not be one")
+    quoted = (str(one).replace("\\", "\\\\").replace('"', '\\"') for one in given)
+    return "{" + ",".join(f'"{one}"' for one in quoted) + "}"

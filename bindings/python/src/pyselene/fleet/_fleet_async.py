@@ -1,0 +1,203 @@
+"""What a Fleet does on an event loop: the same calls as coroutines, on a connection of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+
+from .._errors import SeleneError
+from .._terms import Disposition
+from .._time import Duration
+from ._calls import Call, Calls, raise_refused
+from ._connect import connect_async
+from ._draft import FleetDraft, FleetFields
+from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
+
+if TYPE_CHECKING:
+    import psycopg
+
+T = TypeVar("T")
+
+
+class AsyncCalls:
+    """The twins of a Fleet's methods, which say what each does. `connection` is one of psycopg's AsyncConnections.
+
+    They go one behind the other on a connection of the event loop's, which is made when it is first needed, and again
+    on another loop. A call that is cancelled may or may not have been made.
+    """
+
+    _psycopg: Any
+    _dsn: str
+    _calls: Calls
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._turn: asyncio.Lock
+        self._of_loop: psycopg.AsyncConnection[Any] | None = None
+        self._loop_pid = os.getpid()
+
+    async def enqueue_async(
+        self, id: str, *, connection: psycopg.AsyncConnection[Any] | None = None, **fields: Unpack[FleetFields]
+    ) -> Disposition:
+        """As `enqueue`."""
+        return await self._make_async(self._calls.register(FleetDraft(id, **fields)), connection)
+
+    async def enqueue_batch_async(
+        self, tasks: Iterable[FleetDraft], *, connection: psycopg.AsyncConnection[Any] | None = None
+    ) -> tuple[Disposition | SeleneError, ...]:
+        """As `enqueue_batch`."""
+        drafts = tuple(tasks)
+        return await self._make_async(self._calls.register_batch(drafts), connection) if drafts else ()
+
+    async def cancel_async(
+        self, id: str | None = None, *, tag: str | None = None, connection: psycopg.AsyncConnection[Any] | None = None
+    ) -> int:
+        """As `cancel`."""
+        return await self._make_async(self._calls.cancel(id, tag), connection)
+
+    async def cancel_queue_async(self, *, connection: psycopg.AsyncConnection[Any] | None = None) -> int:
+        """As `cancel_queue`."""
+        return await self._make_async(self._calls.cancel_queue(), connection)
+
+    async def retry_async(self, id: str, *, connection: psycopg.AsyncConnection[Any] | None = None) -> Disposition:
+        """As `retry`."""
+        return await self._make_async(self._calls.retry(id), connection)
+
+    async def run_now_async(self, id: str, *, connection: psycopg.AsyncConnection[Any] | None = None) -> str:
+        """As `run_now`."""
+        return await self._make_async(self._calls.run_now(id), connection)
+
+    async def get_async(self, id: str) -> FleetTask:
+        """As `get`."""
+        return await self._make_async(self._calls.get(id))
+
+    async def list_async(
+        self, *, state: str | None = None, tag: str | None = None, every_queue: bool = False
+    ) -> AsyncIterator[FleetTask]:
+        """As `list`: `async for task in fleet.list_async(): …`."""
+        after = 0
+        while page := await self._make_async(self._calls.page(state, tag, every_queue, after)):
+            for task in page:
+                yield task
+            after = page[-1].seq
+
+    async def explain_async(self, id: str) -> tuple[FleetReason, ...]:
+        """As `explain`."""
+        return await self._make_async(self._calls.explain(id))
+
+    async def result_async(self, id: str) -> bytes | None:
+        """As `result`."""
+        return await self._make_async(self._calls.result(id))
+
+    async def wake_async(self) -> None:
+        """As `wake`."""
+        await self._make_async(self._calls.wake())
+
+    async def pause_async(self, span: Duration | None = None) -> None:
+        """As `pause`."""
+        await self._make_async(self._calls.pause(span))
+
+    async def resume_async(self) -> None:
+        """As `resume`."""
+        await self._make_async(self._calls.resume())
+
+    async def set_queue_async(
+        self,
+        *,
+        pace: Duration | None = None,
+        backoff_min: Duration | None = None,
+        backoff_max: Duration | None = None,
+        jitter: int | None = None,
+        retention: Duration | None = None,
+        max_input: int | None = None,
+        limit_refresh: int | EllipsisType | None = ...,
+        limit_processing: int | EllipsisType | None = ...,
+        holds: bool | None = None,
+    ) -> None:
+        """As `set_queue`."""
+        await self._make_async(
+            self._calls.set_queue(
+                pace=pace,
+                backoff_min=backoff_min,
+                backoff_max=backoff_max,
+                jitter=jitter,
+                retention=retention,
+                max_input=max_input,
+                limit_refresh=limit_refresh,
+                limit_processing=limit_processing,
+                holds=holds,
+            )
+        )
+
+    async def status_async(self) -> tuple[FleetItem, ...]:
+        """As `status`."""
+        return await self._make_async(self._calls.status())
+
+    async def queues_async(self) -> tuple[FleetQueue, ...]:
+        """As `queues`."""
+        return await self._make_async(self._calls.queues())
+
+    async def nodes_async(self) -> tuple[FleetNode, ...]:
+        """As `nodes`."""
+        return await self._make_async(self._calls.nodes())
+
+    async def drain_async(self, node: str) -> int:
+        """As `drain`."""
+        return await self._make_async(self._calls.drain(node))
+
+    async def prune_async(self, age: Duration | None = None) -> int:
+        """As `prune`."""
+        await self._make_async(self._calls.partitions())
+        return await self._make_async(self._calls.prune(age))
+
+    # ---- the connection -------------------------------------------------------
+
+    async def _make_async(self, call: Call[T], connection: psycopg.AsyncConnection[Any] | None = None) -> T:
+        async with self._use_async(connection) as used:
+            try:
+                # As in the call that is not asynchronous.
+                async with used.cursor(row_factory=self._psycopg.rows.tuple_row, binary=True) as cursor:
+                    await cursor.execute(call.sql.encode(), call.values, prepare=False)
+                    rows = await cursor.fetchall()
+            except self._psycopg.Error as error:
+                raise_refused(error)
+                if connection is None and isinstance(error, self._psycopg.errors.ReadOnlySqlTransaction):
+                    await used.close()
+                raise
+        return call.read(rows)
+
+    @asynccontextmanager
+    async def _use_async(
+        self, connection: psycopg.AsyncConnection[Any] | None
+    ) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        if connection is not None:
+            yield connection
+            return
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop or self._loop_pid != os.getpid():
+            self._leave_loop()
+            self._loop, self._turn, self._loop_pid = loop, asyncio.Lock(), os.getpid()
+        async with self._turn:
+            if self._of_loop is None or self._of_loop.closed:
+                self._of_loop = await connect_async(self._psycopg, self._dsn)
+            used = self._of_loop
+            try:
+                yield used
+            finally:
+                # What was cancelled may still be under way in it.
+                if used.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
+                    await used.close()
+
+    def _leave_loop(self) -> None:
+        """Closes the connection of a loop that may be over; a forked child leaves it to its parent."""
+        left, self._of_loop = self._of_loop, None
+        if left is not None and self._loop_pid == os.getpid():
+            left.pgconn.finish()
+        elif left is not None:
+            self._left.append(left)
+
+    _left: list[Any]
