@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
+import signal
+import struct
 import subprocess
 import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
 import pyselene
 import pytest
-from pyselene.fleet import Fleet
+from pyselene.fleet import Fleet, FleetDraft, FleetFields
 
 from conftest import SECOND
 from conftest import Fleet as Looked
-from server import ROOT
+from server import ROOT, Server
 
 
 @pytest.fixture
@@ -93,6 +102,134 @@ def test_results_pauses_status_and_pruning(own: Fleet, fleet: Looked) -> None:
     assert own.result("a") is None
 
 
+def test_many_tasks_are_registered_in_one_commit_each_judged_by_itself(own: Fleet, fleet: Looked) -> None:
+    assert own.enqueue_batch([]) == ()
+    tags = ["t", 'with "quotes", \\ and {}', "ü, '"]
+    drafts = [
+        FleetDraft(
+            "a",
+            handler="send",
+            input=b'\0"\\x',
+            kind="processing",
+            priority=4,
+            expected=2.5,
+            delay=timedelta(hours=1, microseconds=1),
+            max_attempts=3,
+            tags=tags,
+            labels={"gpu"},
+            requires=["network", "idle"],
+        ),
+        FleetDraft("a"),
+        FleetDraft("wrong", priority=9),
+        FleetDraft(
+            "often",
+            handler="send",
+            every=86400,
+            flex=3600,
+            anchored=True,
+            backoff="linear",
+            backoff_delay=60,
+            response_window=7,
+        ),
+        FleetDraft("a", existing="append", kind="processing"),
+        FleetDraft("large", input=bytes(10_241)),
+        FleetDraft("last", handler="send", schedule="standing"),
+    ]
+    became = own.enqueue_batch(drafts)
+    words = [one if isinstance(one, pyselene.Disposition) else type(one) for one in became]
+    assert words == [
+        pyselene.Disposition.ADDED,
+        pyselene.Disposition.KEPT,
+        pyselene.InvalidArgument,
+        pyselene.Disposition.ADDED,
+        pyselene.Disposition.APPENDED,
+        pyselene.TooLarge,
+        pyselene.Disposition.ADDED,
+    ]
+    refused = became[2]
+    assert isinstance(refused, pyselene.InvalidArgument)
+    assert (refused.field, refused.detail) == ("priority", "priority: 9 is out of range, allowed are 1 to 5")
+    # Every field is what the same draft has by itself.
+    fleet.rows("select cancel_all()")
+    terms = "to_jsonb(t) - '{seq,id,class,registered,anchor,behind}'::text[]"
+    for draft in (drafts[0], drafts[3], drafts[6]):
+        (one,) = own.enqueue_batch([replace(draft, id="many")])
+        fields = {name: getattr(draft, name) for name in FleetFields.__annotations__}
+        assert own.enqueue("one", **fields) is one is pyselene.Disposition.ADDED
+        (many, alone) = fleet.rows(f"select {terms}, class from task t order by id")
+        assert many == alone
+        assert own.get("many").tags == [*draft.tags]
+        own.cancel_queue()
+    # Thousands, in the order in which they are given.
+    dispositions = own.enqueue_batch(FleetDraft(f"m{number}", input=b"x" * 100) for number in range(5000))
+    assert dispositions == (pyselene.Disposition.ADDED,) * 5000
+    assert fleet.one(
+        "select bool_and(substr(id, 2)::int = place and registered - first < 60e9) from (select id, registered,"
+        " row_number() over (order by seq) - 1 as place, min(registered) over () as first from task) t"
+    )
+    for wrong in ({"tags": "t"}, {"delay": "x"}, {"priority": "high"}):
+        with pytest.raises((TypeError, ValueError)):
+            own.enqueue_batch([FleetDraft("new"), FleetDraft("other", **wrong)])  # type: ignore[arg-type]
+    with pytest.raises(pyselene.NotFound):
+        own.get("new")
+
+
+def test_n16_many_tasks_stand_or_fall_with_the_transaction_of_the_application(own: Fleet, fleet: Looked) -> None:
+    own.set_queue(limit_refresh=3)
+    with fleet.another(row_factory=psycopg.rows.dict_row) as mine:
+        with pytest.raises(ZeroDivisionError), mine.transaction():
+            own.enqueue_batch([FleetDraft("a"), FleetDraft("b")], connection=mine)
+            raise ZeroDivisionError
+        with mine.transaction():
+            # What is refused does not fail it.
+            became = own.enqueue_batch([FleetDraft(name) for name in "cdef"], connection=mine)
+            assert isinstance(became[3], pyselene.TooManyPending)
+            mine.execute("select 1")
+            assert [*own.list()] == []
+    assert [task.id for task in own.list()] == ["c", "d", "e"]
+
+
+def test_a_queue_is_set_and_emptied(own: Fleet, fleet: Looked) -> None:
+    own.set_queue()
+    (queue,) = own.queues()
+    assert (queue.queue, queue.pace, queue.retention) == ("mail", timedelta(minutes=15), timedelta(days=1))
+    assert (queue.backoff_min, queue.backoff_max) == (timedelta(seconds=10), timedelta(hours=5))
+    assert (queue.jitter, queue.max_input, queue.holds) == (0, 10_240, False)
+    assert (queue.limit_refresh, queue.limit_processing) == (None, None)
+    own.set_queue(
+        pace=1.5, backoff_min=1, backoff_max=timedelta(minutes=1), jitter=250, retention=0, max_input=3,
+        limit_refresh=1, limit_processing=9, holds=True,
+    )  # fmt: skip
+    own.set_queue(limit_processing=None)
+    (queue,) = own.queues()
+    assert (queue.pace, queue.retention) == (timedelta(seconds=1.5), timedelta(0))
+    assert (queue.backoff_min, queue.backoff_max) == (timedelta(seconds=1), timedelta(minutes=1))
+    assert (queue.jitter, queue.max_input, queue.holds) == (250, 3, True)
+    assert (queue.limit_refresh, queue.limit_processing) == (1, None)
+    with pytest.raises(pyselene.InvalidArgument) as refused:
+        own.set_queue(jitter=2000, holds=False)
+    assert refused.value.field == "jitter"
+    with pytest.raises(pyselene.InvalidArgument, match="limit_refresh: -1 is below 0"):
+        own.set_queue(limit_refresh=-1)
+    (queue,) = own.queues()
+    assert (queue.jitter, queue.holds) == (250, True)
+    own.enqueue("a")
+    own.enqueue("b")
+    Fleet(fleet.server.dsn(fleet.name)).enqueue("other")
+    assert own.cancel_queue() == 2
+    assert [task.id for task in own.list(every_queue=True)] == ["other"]
+
+
+def test_n37_nodes_are_asked_to_leave_by_name(own: Fleet, fleet: Looked) -> None:
+    worker = fleet.hello("alpha:1")
+    fleet.hello("beta:1")
+    with pytest.raises(pyselene.NotFound, match="'gamma' is not there"):
+        own.drain("gamma")
+    assert own.drain("alpha:1") == 1
+    assert [(node.name, node.draining) for node in own.nodes()] == [("alpha:1", True), ("beta:1", False)]
+    assert [row[0] for row in fleet.rows("select what from beat(%s, 0)", worker)] == [0, 4]
+
+
 def test_n1_it_installs_a_fleet_in_a_schema_of_any_name(fresh: Looked) -> None:
     with Fleet(fresh.server.dsn(fresh.name), schema='my "fleet"') as other:
         assert other.install() == ()
@@ -162,6 +299,150 @@ def test_the_command_line_has_queues_nodes_and_the_second_chance(fleet: Looked) 
     assert (queue["queue"], queue["ready"], queue["pending_refresh"], queue["paused"]) == ("default", 2, 2, False)
     command(fleet, "pause")
     assert "paused" in command(fleet, "queues")
+
+
+def test_n37_the_command_line_lets_a_node_leave_and_empties_a_queue(fleet: Looked) -> None:
+    fleet.hello("alpha:1")
+    assert "alpha:1 takes nothing more" in command(fleet, "drain", "alpha:1")
+    assert "alpha:1  draining" in command(fleet, "nodes")
+    assert json.loads(command(fleet, "nodes", "--json"))[0]["draining"] is True
+    assert "'beta' is not there" in command(fleet, "drain", "beta", code=4)
+    fleet.rows("select register('a'), register('b', queue => 'mail')")
+    assert "allowed is one of them" in command(fleet, "cancel", "a", "--queue", "mail", code=2)
+    assert 'no queue "none"' in command(fleet, "cancel", "--queue", "none", code=4)
+    assert "1 cancelled" in command(fleet, "cancel", "--queue", "mail")
+    assert fleet.rows("select id from live") == [("a",)]
+
+
+def test_the_command_line_shows_what_runs_where(fleet: Looked) -> None:
+    fleet.rows(
+        "select register('a', handler => 'send'), register('b', handler => 'send', delay => '1 h'),"
+        " set_queue('default', limit_refresh => 5)"
+    )
+    worker = fleet.hello("alpha:1")
+    assert len(fleet.claim(worker)) == 1
+    fleet.rows("select register('c', handler => 'nobody')")
+    seen = json.loads(command(fleet, "top", "--once", "--json"))
+    assert set(seen) == {"at", "items", "queues", "nodes", "running"}
+    (run,) = seen["running"]
+    assert (run["id"], run["queue"], run["handler"], run["node"], run["attempts"]) == (
+        "a",
+        "default",
+        "send",
+        "alpha:1",
+        1,
+    )
+    assert run["begun"] <= seen["at"]
+    assert [one["queue"] for one in seen["queues"]] == ["default"]
+    assert [(one["name"], one["runs"]) for one in seen["nodes"]] == [("alpha:1", 1)]
+    assert {"item": "running", "value": "1", "alarm": False} in seen["items"]
+    said = command(fleet, "top", "--once")
+    assert "1 of 1 nodes alive" in said
+    assert "! class 2: no node has handler 'nobody'" in said
+    for pattern in (r"^default +open +1 .* 3 of 5 *$", r"^alpha:1 +alive ", r"^a +default +send +alpha:1 +1 +\d"):
+        assert re.search(pattern, said, re.MULTILINE), (pattern, said)
+    assert "--every" in command(fleet, "top", "--every", "1ms", code=2)
+
+
+@contextmanager
+def shown(fleet: Looked, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """`pyselene fleet top` in a process, which is over afterwards."""
+    own = subprocess.Popen(
+        [sys.executable, "-m", "pyselene", "fleet", "top", "--every", "100ms", *words],
+        env={
+            **os.environ,
+            "SELENE_FLEET": fleet.server.dsn(fleet.name),
+            "PYTHONPATH": str(ROOT / "bindings/python/src"),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield own
+    finally:
+        own.kill()
+        own.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_is_shown_follows_until_it_is_interrupted(fleet: Looked, number: int) -> None:
+    with shown(fleet, "--json") as own:
+        assert own.stdout is not None
+        assert json.loads(own.stdout.readline())["nodes"] == []
+        fleet.hello("alpha:1")
+        while not (seen := json.loads(own.stdout.readline()))["nodes"]:
+            assert seen["problem"] is None
+        own.send_signal(number)
+        _, errors = own.communicate(timeout=60)
+        assert (own.returncode, errors) == (0, "")
+
+
+def test_a_reader_that_goes_away_ends_what_is_shown(fleet: Looked) -> None:
+    for words in ((), ("--json",)):
+        with shown(fleet, *words) as own:
+            assert own.stdout is not None
+            assert own.stdout.readline()
+            own.stdout.close()
+            assert own.wait(timeout=60) == 5
+            assert own.stderr is not None
+            assert own.stderr.read() == ""
+
+
+def test_a_database_that_goes_away_and_comes_back_is_shown() -> None:
+    server = Server()
+    try:
+        fleet = Looked(server)
+        with shown(fleet, "--json") as own:
+            assert own.stdout is not None
+            assert json.loads(own.stdout.readline())["problem"] is None
+            server.stop("immediate")
+            while not (problem := json.loads(own.stdout.readline())["problem"]):
+                pass
+            assert "server" in problem
+            server.start()
+            while json.loads(own.stdout.readline())["problem"]:
+                pass
+        fleet.close()
+    finally:
+        server.remove()
+
+
+def test_on_a_terminal_it_is_one_picture_and_leaves_none_behind(fleet: Looked) -> None:
+    fleet.hello("alpha:1")
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    own = subprocess.Popen(
+        [sys.executable, "-m", "pyselene", "fleet", "top", "--every", "100ms"],
+        env={
+            **os.environ,
+            "SELENE_FLEET": fleet.server.dsn(fleet.name),
+            "PYTHONPATH": str(ROOT / "bindings/python/src"),
+            "TERM": "xterm",
+        },
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        start_new_session=True,
+    )
+    os.close(side)
+    said = b""
+    try:
+        while said.count(b"alpha:1") < 3:
+            said += os.read(main, 65536)
+        own.send_signal(signal.SIGINT)
+        with suppress(OSError):  # its end was closed
+            while more := os.read(main, 65536):
+                said += more
+        assert own.wait(timeout=60) == 0
+    finally:
+        own.kill()
+        own.wait()
+        os.close(main)
+    # Another screen, and back.
+    assert said.count(b"\x1b[?1049h") == said.count(b"\x1b[?1049l") == 1
+    assert said.rindex(b"alpha:1") < said.index(b"\x1b[?1049l")
+    assert b"Traceback" not in said
 
 
 @pytest.mark.parametrize(

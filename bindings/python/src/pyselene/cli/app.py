@@ -12,6 +12,7 @@ from . import (  # noqa: F401
     command_serve,
     command_simulate,
     commands_fleet,
+    commands_fleet_top,
     commands_governor,
     commands_look,
     commands_watch,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from .._errors import SeleneError
-from ..fleet import Fleet, FleetTask
+from ..fleet import Fleet, FleetNode, FleetQueue, FleetTask
 from ..fleet._connect import connect
 from ..fleet._words import Cause, Told, told
 from . import duration, web
@@ -50,7 +50,7 @@ Span = Annotated[
 
 
 @contextmanager
-def _open(dsn: str, schema: str, queue: str = "default", *, installs: bool = False) -> Iterator[Fleet]:
+def opened_fleet(dsn: str, schema: str, queue: str = "default", *, installs: bool = False) -> Iterator[Fleet]:
     """A fleet whose refusals end the command."""
     try:
         opened = Fleet(dsn, schema=schema, queue=queue)
@@ -112,7 +112,8 @@ def _plain(value: Any) -> Any:
     return str(value) if not isinstance(value, (str, int, list, type(None))) or hasattr(value, "name") else value
 
 
-def _json(record: Any) -> dict[str, Any]:
+def as_json_of(record: Any) -> dict[str, Any]:
+    """A record as JSON has it."""
     return {name: _plain(value) for name, value in asdict(record).items()}
 
 
@@ -123,7 +124,7 @@ def install(
     printed: Annotated[bool, typer.Option("--print", help="Print the script instead of running it.")] = False,
 ) -> None:
     """Make the schema of a fleet, or bring it to this release. What is there stays."""
-    with _open(dsn, schema, installs=True) as opened:
+    with opened_fleet(dsn, schema, installs=True) as opened:
         if printed:
             print_line(opened.script())
             return
@@ -135,10 +136,10 @@ def install(
 @command(of=fleet)
 def status(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
     """Show how the fleet is. Ends with 1 if somebody should look."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         items = opened.status()
     if as_json:
-        print_json([_json(item) | {"alarm": item.alarm} for item in items])
+        print_json([as_json_of(item) | {"alarm": item.alarm} for item in items])
     else:
         for item in items:
             print_line(f"{'!' if item.alarm else ' '} {printable(item.item)}: {printable(item.value)}")
@@ -170,24 +171,25 @@ def list_(
     as_json: o.Json = False,
 ) -> None:
     """List the live tasks of a fleet, by number."""
-    with _open(dsn, schema, queue or "default") as opened:
+    with opened_fleet(dsn, schema, queue or "default") as opened:
         if queue is not None:
             _known(opened, queue)
         tasks = opened.list(state=state, tag=tag, every_queue=queue is None)
         if as_json:
-            print_json([_json(task) for task in tasks])
+            print_json([as_json_of(task) for task in tasks])
             return
-        table = _table("id", "queue", "handler", "state", "priority", "attempts", "due", "node")
+        rows = table("id", "queue", "handler", "state", "priority", "attempts", "due", "node")
         for task in tasks:
-            table.add_row(*_cells(task))
-    new_console().print(table)
+            rows.add_row(*_cells(task))
+    new_console().print(rows)
 
 
-def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False)
+def table(*names: str) -> Table:
+    """A table without lines."""
+    made = Table(box=None, pad_edge=False)
     for name in names:
-        table.add_column(name)
-    return table
+        made.add_column(name)
+    return made
 
 
 def _local(at: datetime) -> str:
@@ -213,12 +215,17 @@ def _cells(task: FleetTask) -> list[str]:
 @command(of=fleet)
 def queues(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
     """List the queues of a fleet: what is ready, limits, pauses."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         found = opened.queues()
     if as_json:
-        print_json([_json(queue) for queue in found])
+        print_json([as_json_of(queue) for queue in found])
         return
-    table = _table("queue", "state", "ready", "oldest", "refresh", "processing")
+    new_console().print(queues_table(found))
+
+
+def queues_table(found: Iterable[FleetQueue]) -> Table:
+    """Queues as a table."""
+    rows = table("queue", "state", "ready", "oldest", "refresh", "processing")
     for queue in found:
         until = "" if queue.paused_until is None else f" until {_local(queue.paused_until)}"
         limits = (
@@ -227,28 +234,52 @@ def queues(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None
                 (queue.limit_refresh, queue.pending_refresh), (queue.limit_processing, queue.pending_processing),
             )
         )  # fmt: skip
-        table.add_row(
+        rows.add_row(
             printable(queue.queue), f"paused{until}" if queue.paused else "open",
             "10000+" if queue.ready >= 10_000 else str(queue.ready), _seconds(queue.oldest), *limits,
         )  # fmt: skip
-    new_console().print(table)
+    return rows
 
 
 @command(of=fleet)
 def nodes(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
     """List the workers of a fleet, those that are alive first."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         found = opened.nodes()
     if as_json:
-        print_json([_json(node) for node in found])
+        print_json([as_json_of(node) for node in found])
         return
-    table = _table("node", "state", "beat", "lease until", "runs", "handlers")
+    new_console().print(nodes_table(found))
+
+
+def nodes_table(found: Iterable[FleetNode]) -> Table:
+    """Nodes as a table."""
+    rows = table("node", "state", "beat", "lease until", "runs", "handlers")
     for node in found:
-        table.add_row(
-            printable(node.name), "alive" if node.alive else "gone", _local(node.beaten), _local(node.expires),
-            str(node.runs), printable(", ".join(node.handlers)),
+        rows.add_row(
+            printable(node.name), _standing(node), _local(node.beaten), _local(node.expires), str(node.runs),
+            printable(", ".join(node.handlers)),
         )  # fmt: skip
-    new_console().print(table)
+    return rows
+
+
+def _standing(node: FleetNode) -> str:
+    return "gone" if not node.alive else "draining" if node.draining else "alive"
+
+
+@command(of=fleet)
+def drain(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="The name of a worker, as `nodes` shows it.")],
+    dsn: Dsn,
+    schema: Schema = "selene",
+) -> None:
+    """Let a worker of a fleet take nothing more, end what it runs, and be gone. Its process goes on.
+
+    It hears so with its next beat, within a third of its lease, and is in `nodes` until what it runs has ended.
+    """
+    with opened_fleet(dsn, schema) as opened:
+        count = opened.drain(node)
+        print_line(f"{printable(node)} takes nothing more{'' if count == 1 else f': {count} nodes of that name'}")
 
 
 def _seconds(span: timedelta | None) -> str:
@@ -258,10 +289,10 @@ def _seconds(span: timedelta | None) -> str:
 @command(of=fleet)
 def explain(id: Id, dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
     """Say why a task of a fleet does not run now."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         reasons = opened.explain(id)
     if as_json:
-        print_json([_json(reason) for reason in reasons])
+        print_json([as_json_of(reason) for reason in reasons])
         return
     for reason in reasons:
         print_line(printable(str(reason)))
@@ -272,19 +303,23 @@ def cancel(
     dsn: Dsn,
     id: Annotated[str | None, typer.Argument(metavar="ID", help="The id of a task.", show_default=False)] = None,
     tag: Annotated[str | None, typer.Option(metavar="NAME", help="All that carry it.", show_default=False)] = None,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="All of this queue.", show_default=False)] = None,
     schema: Schema = "selene",
 ) -> None:
-    """Cancel a task of a fleet, or all with a tag, and what waits behind."""
-    if (id is None) == (tag is None):
-        raise Problem("found both an id and --tag, or neither; allowed is one of them", Exit.USAGE)
-    with _open(dsn, schema) as opened:
-        print_line(f"{opened.cancel(id, tag=tag)} cancelled")
+    """Cancel a task of a fleet, or all with a tag, or all of a queue, and what waits behind."""
+    if sum(one is not None for one in (id, tag, queue)) != 1:
+        raise Problem("found several of an id, --tag and --queue, or none; allowed is one of them", Exit.USAGE)
+    with opened_fleet(dsn, schema, queue or "default") as opened:
+        if queue is not None:
+            _known(opened, queue)
+        count = opened.cancel(id, tag=tag) if queue is None else opened.cancel_queue()
+        print_line(f"{count} cancelled")
 
 
 @command(of=fleet)
 def retry(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
     """Enqueue a task of a fleet that has failed again, at once and with all its attempts."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         disposition = opened.retry(id)
         print_line(f"enqueued {printable(id)} again{', held' if str(disposition) == 'held' else ''}")
 
@@ -292,7 +327,7 @@ def retry(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
 @command("run-now", of=fleet)
 def run_now(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
     """Let a task of a fleet be due now, whatever it waits for by time."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         waits = opened.run_now(id)
         opened.wake()
         print_line(f"{printable(id)} is due now{'' if waits == 'ready' else f', {waits}'}")
@@ -301,7 +336,7 @@ def run_now(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
 @command(of=fleet)
 def pause(dsn: Dsn, queue: Queue = "default", span: Span = None, schema: Schema = "selene") -> None:
     """Give workers nothing of a queue, for a time or until it is resumed."""
-    with _open(dsn, schema, queue) as opened:
+    with opened_fleet(dsn, schema, queue) as opened:
         _known(opened, queue)
         opened.pause(None if span is None else timedelta(microseconds=span // 1000))
         print_line(f"queue {printable(queue)} is paused")
@@ -310,7 +345,7 @@ def pause(dsn: Dsn, queue: Queue = "default", span: Span = None, schema: Schema 
 @command(of=fleet)
 def resume(dsn: Dsn, queue: Queue = "default", schema: Schema = "selene") -> None:
     """Give workers tasks of a queue again."""
-    with _open(dsn, schema, queue) as opened:
+    with opened_fleet(dsn, schema, queue) as opened:
         _known(opened, queue)
         opened.resume()
         print_line(f"queue {printable(queue)} goes on")
@@ -319,7 +354,7 @@ def resume(dsn: Dsn, queue: Queue = "default", schema: Schema = "selene") -> Non
 @command(of=fleet)
 def result(id: Id, dsn: Dsn, schema: Schema = "selene") -> None:
     """Write what the last success of a task left, byte for byte. Ends with 4 if there is nothing."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         found = opened.result(id)
     if found is None:
         raise Problem(f"no result of {printable(id)}", Exit.REFUSED)
@@ -343,7 +378,7 @@ def prune(
     schema: Schema = "selene",
 ) -> None:
     """Forget what has ended, and look after the partitions of the history, as workers do by themselves."""
-    with _open(dsn, schema) as opened:
+    with opened_fleet(dsn, schema) as opened:
         count = opened.prune(None if age is None else timedelta(microseconds=age // 1000))
         print_line(f"{count} forgotten")
 
@@ -377,7 +412,7 @@ def serve(
     signals = web.ending()
     with web.blocked(signals):
         # What is wrong from the beginning is told here, and not on the page alone.
-        with _open(dsn, schema) as opened:
+        with opened_fleet(dsn, schema) as opened:
             opened.status()
             opened.queues()
         with web.shown(lambda: _board(dsn, schema), page, secret, token_file is None):
