@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,7 +13,8 @@ import pyselene
 import pytest
 
 from conftest import Fleet
-from server import ROOT
+from server import ROOT, Server
+from steps import play, steps
 
 TEXT = (ROOT / "docs/fleet.md").read_text()
 
@@ -63,6 +65,40 @@ def test_the_programs_of_the_readme_of_pyselene(fleet: Fleet, capsys: pytest.Cap
     exec(loop.replace('"dbname=app"', dsn), {})
     said = capsys.readouterr().out.splitlines()
     assert said == ["mail-a enqueued", "mail-b enqueued", "mail-c enqueued", "enqueued None"]
+
+
+def test_the_first_steps_with_three_nodes_go_as_printed(server: Server, tmp_path: Path) -> None:
+    said = play(
+        steps("Three nodes on PostgreSQL, in ten minutes"),
+        tmp_path,
+        # Its reader opens the page meanwhile.
+        {":8080": ":0", "kill %2": "until grep -q 'page on' said; do sleep 0.1; done; kill %2"},
+        PGHOST=str(server.folder),
+        PGUSER="fleet",
+    )
+    try:
+        everything = "".join(said.values())
+
+        def of(begin: str) -> str:
+            (text,) = (text for line, text in said.items() if line.startswith(begin))
+            return text
+
+        assert "the fleet selene is installed" in of("pyselene fleet install")
+        assert re.search(r"^ *900$", of("psql"), re.MULTILINE)
+        # What nodes say stands between.
+        assert re.search(r"3 of 3 nodes alive|[12] of [12] nodes alive", of("pyselene fleet top"))
+        assert "takes nothing more" in of("pyselene fleet drain")
+        assert re.search(r"  (draining|alive) ", of("pyselene fleet nodes"))
+        assert of("pyselene fleet explain").strip()
+        assert "nodes: " in of("pyselene fleet status")
+        assert "page on http://127.0.0.1:" in everything
+        assert re.search(r"^mail-\d+: to you \(attempt 1, fence \d+\)$", everything, re.MULTILINE)
+        with server.connect("app") as connection:
+            # One was killed, the others have left.
+            assert connection.execute("select count(*) from selene.nodes").fetchone() == (1,)
+    finally:
+        with server.connect("postgres") as admin:
+            admin.execute("drop database app with (force)")
 
 
 def test_the_scheduler_of_the_manual(fleet: Fleet) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 import pyselene as selene
-
-if TYPE_CHECKING:
-    import pytest
+from steps import free_port, play, steps
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 
@@ -43,7 +44,7 @@ def test_what_the_table_names_exists() -> None:
 
 def test_the_commands_of_a_store_that_is_served_run_as_printed(tmp_path: Path) -> None:
     commands = re.findall(r"^pyselene (\w+.*?--store invoices\.db.*?)(?: *[#&].*)?$", README.read_text(), re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["serve", "list", "enqueue", "run", "serve", "serve", "list"]
+    assert [command.split()[0] for command in commands] == ["serve", "list", "enqueue", "run", "serve"]
     paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     own: subprocess.Popen[str] | None = None
     for command in commands:
@@ -65,6 +66,28 @@ def test_the_commands_of_a_store_that_is_served_run_as_printed(tmp_path: Path) -
     assert own is not None
     own.terminate()
     own.communicate(timeout=300)
+
+
+def test_the_first_steps_with_three_workers_of_gunicorn_go_as_printed(tmp_path: Path) -> None:
+    for name in ("flask", "gunicorn"):
+        if importlib.util.find_spec(name) is None:
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{name} is missing: it is in the extra example")
+    port = free_port()
+    said = play(
+        steps("Three workers of gunicorn and a live list, in five minutes"),
+        tmp_path,
+        {":8001": ":0", "localhost:8000": f"localhost:{port}"},
+        GUNICORN_CMD_ARGS=f"--bind 127.0.0.1:{port} --timeout 120",
+    )
+    everything = "".join(said.values())
+    assert "serving invoices.db" in everything
+    assert "page on http://127.0.0.1:" in everything
+    assert everything.count("Booting worker") >= 3
+    (posted,) = (text for line, text in said.items() if line.startswith("for number in"))
+    assert posted.count('"disposition":"added"') == 9
+    listed = said["pyselene list --store invoices.db"]
+    assert {f"invoice-{number}" for number in range(1, 10)} <= set(re.findall(r"invoice-\d", listed))
+    assert "invoice 1" in everything
 
 
 def test_the_commands_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
