@@ -444,3 +444,27 @@ def test_n33_a_schema_of_before_gets_what_it_lacks(fresh: Fleet) -> None:
         "slot_suspect",
         "history_state",
     }
+
+
+def test_n33_what_queues_and_nodes_tell_grows_with_the_release(fresh: Fleet) -> None:
+    fleet = fresh
+    old = "create function {}({}) returns table ({} text) language plpgsql as 'begin end'"
+    fleet.rows(
+        "drop function queues(text, text, int); drop function workers(int); drop view nodes; drop function drain(text)"
+    )
+    fleet.rows("alter table worker drop column draining")
+    fleet.rows(
+        "create view nodes as select w.worker, w.name, w.version, instant(w.started) as started, instant(w.beaten) as beaten,"
+        " instant(w.expires) as expires, span(w.ttl) as lease, true as alive, w.jumps, w.serves from worker w"
+    )
+    fleet.rows(old.format("queues", "of_name text default null, after text default '', most int default 100", "queue"))
+    fleet.rows(old.format("workers", "most int default 100", "name"))
+    worker = fleet.hello("alpha")
+    for _ in range(2):
+        fleet.server.install(fleet.name)
+        assert [(row["name"], row["draining"]) for row in table(fleet, "workers")] == [("alpha", False)]
+        assert fleet.rows("select draining from nodes") == [(False,)]
+        fleet.rows("select set_queue('q', max_input => 5)")
+        assert [row["max_input"] for row in table(fleet, "queues")] == [5]
+    assert fleet.one("select drain('alpha')") == 1
+    assert fleet.one("select array_agg(what) from beat(%s, 0)", worker) == [0, 4]
