@@ -983,6 +983,47 @@ static void test_leave(void) {
     close_all(scheduler);
 }
 
+/** The fleet asks it to leave, which it hears with a beat; its windows go on without it. */
+static void test_drain(void) {
+    selene_scheduler scheduler = open_node();
+    struct job *job = add_job("job", 1), *second = add_job("second", 1),
+               *third = add_job("third", 1);
+    selene_cycle cycle = begin_claimed(scheduler, 2);
+    selene_run run = run_of(cycle, "job");
+    base.is_draining = 1;
+    serve_for(scheduler, LEASE / 3 - S);
+    CHECK_INT(SELENE_NODE_WORKING, standing(scheduler).state);
+    serve_for(scheduler, 2 * S);
+    CHECK_INT(SELENE_NODE_LEAVING, standing(scheduler).state);
+    check_gone(scheduler, "second");
+    CHECK_INT(1, second->given_back);
+    CHECK_INT(1, third->given_back);
+    add_job("fourth", 1);
+    CHECK_OK(selene_node_hint(scheduler));
+    /* What runs has as long as it takes. */
+    serve_for(scheduler, 3 * LEASE);
+    CHECK_INT(SELENE_NODE_LEAVING, standing(scheduler).state);
+    CHECK_INT(RUNS, job->state);
+    CHECK_INT(1, base.hellos);
+    CHECK_INT(1, base.held);
+    complete(run);
+    serve_for(scheduler, 5 * S);
+    CHECK_INT(1, job->decided);
+    CHECK_INT(1, base.byes);
+    CHECK_INT(SELENE_NODE_CLOSED, standing(scheduler).state);
+    CHECK_INT(SELENE_NEVER, base.wake_at);
+    check_gone(scheduler, "fourth");
+    /* Who leaves then has left, and the scheduler may have another node. */
+    CHECK_OK(selene_node_leave(scheduler, MIN));
+    CHECK_OK(selene_node_close(scheduler));
+    base.is_draining = 0;
+    CHECK_OK(selene_node_open(scheduler, NULL, NULL));
+    serve_for(scheduler, S);
+    CHECK_INT(SELENE_NODE_WORKING, standing(scheduler).state);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_all(scheduler);
+}
+
 static void test_grace(void) {
     selene_scheduler scheduler = open_node();
     struct job *job = add_job("job", 1);
@@ -1450,6 +1491,7 @@ int main(int argc, char **argv) {
     run_test("N21 what no window comes for is given back after 10 s", test_no_window);
     run_test("N14 who leaves gives back, waits for its runs, tells of them and says bye",
              test_leave);
+    run_test("N37 who is drained gives back, waits for its runs, and joins no more", test_drain);
     run_test("N14 who leaves waits no longer than its grace", test_grace);
     run_test("N14 a node that is closed forgets what it has", test_close);
     run_test("N14 who waits for a node is woken when it is closed", test_wakes);

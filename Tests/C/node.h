@@ -77,6 +77,8 @@ struct base {
     int64_t most, room, total, first;
     /** Of the last beat. */
     int held;
+    /** Every beat tells that the node is to leave. */
+    int is_draining;
     char schema[64], name[64], queues[64];
     int64_t wake_at;
     /** What it answered is not what a fleet answers, so what comes is not either. */
@@ -192,6 +194,11 @@ CHECK_UNUSED static void answer_beat(const selene_value *values, struct rows *ro
     row[0] = integer(0);
     row[1] = integer(atomic_load(&clock_now) + LEASE);
     row[2] = integer(LEASE);
+    if (base.is_draining) {
+        row = add_row(rows, 3);
+        row[0] = integer(4);
+        row[1] = integer(1);
+    }
     tell_lost(rows, values[2], 3, 1, 1, 2);
 }
 
