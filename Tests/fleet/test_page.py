@@ -94,6 +94,7 @@ def test_it_shows_what_runs_where_and_what_waits_and_why(fleet: Fleet) -> None:
         assert [item["item"] for item in state["items"] if item["alarm"]] == [f"class {train}"]
         (node,) = state["nodes"]
         assert (node["name"], node["alive"], node["runs"], node["lease"]) == ("alpha:17", True, 1, 30)
+        assert node["draining"] is False
         assert [queue["queue"] for queue in state["queues"]] == ["default", "night", "small"]
         assert state["queues"][1]["paused_until"] > state["now"]
         assert [(task["id"], task["state"]) for task in state["ended"]] == [("good", "succeeded"), ("bad", "failed")]
@@ -521,6 +522,15 @@ def test_it_has_the_colours_of_the_house_and_fits_a_phone(
         assert page.run("document.documentElement.scrollWidth") <= width
         wider = "[...document.querySelectorAll('.wide')].filter((each) => each.scrollWidth > each.clientWidth)"
         assert page.run(f"{wider}.map((each) => each.firstChild.id)") == []
+
+
+def test_n37_a_node_that_is_drained_is_shown_so(fleet: Fleet, site: Site, page: Tab) -> None:
+    fleet.hello("alpha:17")
+    page.open(f"{site.url}#token={TOKEN}")
+    page.until(f"{READY} && document.querySelector('.state.alive')")
+    fleet.rows("select drain('alpha:17')")
+    page.until("document.querySelector('.state.draining')?.textContent == 'draining'")
+    assert page.run("document.querySelector('.state.alive')") is None
 
 
 def test_another_page_in_the_browser_can_do_nothing(fleet: Fleet, site: Site, page: Tab) -> None:

@@ -146,7 +146,7 @@ function queueRow(queue, may) {
 }
 
 function nodeRow(node) {
-  const state = node.alive ? "alive" : "gone";
+  const state = !node.alive ? "gone" : node.draining ? "draining" : "alive";
   const more = node.handlers.length >= 20 ? " and more" : "";
   return make("tr", "", make("td", "", make("b", "", node.name), make("small", "", `number ${node.worker}${node.version ? `, ${node.version}` : ""}, since ${clock(node.started)}`)),
     make("td", "", make("span", `state ${state}`, state), node.jumps ? make("small", "", `${plural(node.jumps, "jump")} of clocks`) : ""),

@@ -39,6 +39,7 @@ _QUEUE: Final = (
 )  # fmt: skip
 _NODE: Final = (
     "worker", "name", "version", "started", "beaten", "expires", "lease", "alive", "jumps", "runs", "handlers",
+    "draining",
 )  # fmt: skip
 
 #: Which function a verb of the page calls.
