@@ -74,7 +74,7 @@ def test_the_first_steps_with_three_workers_of_gunicorn_go_as_printed(tmp_path: 
             (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{name} is missing: it is in the extra example")
     port = free_port()
     said = play(
-        steps("Three workers of gunicorn and a live list, in five minutes"),
+        steps("Three gunicorn workers and a live list, in five minutes"),
         tmp_path,
         {":8001": ":0", "localhost:8000": f"localhost:{port}"},
         GUNICORN_CMD_ARGS=f"--bind 127.0.0.1:{port} --timeout 120",
