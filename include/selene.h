@@ -3055,7 +3055,8 @@ typedef struct selene_server_options {
     /** The socket's file mode; default 0600. Users who cannot write to it cannot connect, so with rules it is usually
      *  0666. */
     uint32_t mode;
-    /** Connections at a time; one that reads events counts twice; default 1024; 1 … 65 536. */
+    /** Connections at a time, of which one that reads events has two; default 1024; 1 … 65 536. A process that connects
+     *  has 5 s to identify itself, and does not count before. */
     uint32_t max_clients;
     /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
     uint64_t max_request_size;

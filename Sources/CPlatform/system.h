@@ -59,8 +59,9 @@ int system_short_folder(const char *folder, char *name, size_t size);
 // What this program is called, without its folder.
 const char *system_program_name(void);
 
-// A descriptor that becomes readable when a process ends; −1 and errno: ESRCH if it has, another where that cannot be told.
-int system_process_watch(int32_t process);
+// A descriptor that becomes readable when the process that connected ends; −1 and errno: ESRCH if it has, EMFILE, ENFILE or
+// ENOMEM where the system has none left, another where that cannot be told.
+int system_peer_watch(int descriptor, int32_t process);
 // The command with which a process was begun, its arguments parted by NUL; the number of bytes, or −1.
 ssize_t system_process_command(int32_t process, char *text, size_t size);
 

@@ -190,12 +190,15 @@ static const char *words_of_path(const connection *own, int error) {
     struct stat found;
     if (error == ECONNREFUSED && stat(own->path, &found) == 0 && !S_ISSOCK(found.st_mode))
         return "it is not a socket";
+    if (error == EPROTOTYPE) return "it is a socket of another program";
     if (error == ENOENT && own->is_of_store) {
         char *store = strndup(own->path, strlen(own->path) - strlen("-sock"));
         if (store == NULL) abort();
-        int is_missing = stat(store, &found) != 0 && errno == ENOENT;
+        int is_there = stat(store, &found) == 0, is_missing = !is_there && errno == ENOENT;
         free(store);
         if (is_missing) return "no process serves it, and there is no such store";
+        if (is_there && S_ISDIR(found.st_mode)) return "no process serves it, and that is a folder";
+        if (is_there) return "no process serves the store";
     }
     return connection_words(error);
 }
@@ -232,7 +235,14 @@ static int32_t greet(connection *own, service_failure *failure) {
     int is_answered = connection_exchange(own, &request, &is_untouched);
     int error = errno;
     free(request.data);
-    if (!is_answered) return connection_away(own, error, 0, failure);
+    // Whoever it is that listens there.
+    if (!is_answered)
+        return away(own, error,
+                    error == ETIMEDOUT ? "who listens there has not answered in time"
+                    : error == 0 || error == ECONNRESET || error == EPIPE
+                        ? "who listens there ended the connection"
+                        : connection_words(error),
+                    0, failure);
     memcpy(&head, own->in, sizeof head);
     wire_reader body = {own->in + sizeof head, own->in + head.length};
     memset(failure, 0, sizeof *failure);
@@ -271,7 +281,9 @@ int32_t connection_reach(connection *own, service_failure *failure) {
                 status = wire_fail(failure, SELENE_ERROR_EXHAUSTED, "path", own->path, "%s",
                                    strerror(error));
             else if (error == EACCES || error == EPERM)
-                status = wire_fail(failure, SELENE_ERROR_REFUSED, "path", own->path, "%s",
+                status = wire_fail(failure, SELENE_ERROR_REFUSED, "path", own->path,
+                                   "this user may not write to the socket, or not enter its "
+                                   "folder (%s)",
                                    strerror(error));
             else status = away(own, error, words_of_path(own, error), 0, failure);
         }

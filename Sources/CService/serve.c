@@ -18,8 +18,15 @@ enum {
     // Registrations that share a commit.
     GROUP_MOST = 1024,
     // Bytes of events that a client is sent at a time.
-    TELL_MOST = 32 * 1024
+    TELL_MOST = 32 * 1024,
+    // Connections that are accepted before others have their turn.
+    MEET_MOST = 64,
+    // Connections that have said no hello, besides max_clients, and how many of them may be of users without any right.
+    STRANGERS_MOST = 64,
+    OUTSIDERS_MOST = 16
 };
+// How long a connection may take to say hello, or to take its last answer, ns.
+static const int64_t PATIENCE = 5000000000;
 
 typedef struct client {
     int descriptor;
@@ -36,6 +43,10 @@ typedef struct client {
     atomic_int is_welcome;
     // It is over as soon as what was said to it is sent.
     int is_ending;
+    // By when it has to say hello, or to take what was said to it, by the boot clock; 0: it need not.
+    int64_t limit;
+    // It is told that its windows may have something, and has not taken it.
+    int is_called;
     int is_queued;
     // What it said and what it is told; told is sent up to sent.
     unsigned char *in;
@@ -80,7 +91,9 @@ typedef struct server {
     // Guards who is connected, and of which pool, for those who ask on another thread.
     pthread_mutex_t roll;
     client *clients;
-    uint64_t client_count, members, dead;
+    uint64_t client_count, welcome_count, outsiders, limited, members, dead;
+    // When those that have a limit are looked at again.
+    int64_t looks_at;
     client *ready;
     waiting *group;
     size_t group_count;
@@ -94,8 +107,10 @@ typedef struct server {
     int64_t due;
     // Runs of an earlier owner are waited for.
     int32_t is_awaiting;
-    // While descriptors are short nobody is accepted until one leaves.
+    // While descriptors or places are short nobody is accepted until one leaves or has said hello; how many there were, and
+    // had, when that began.
     int is_deaf;
+    uint64_t deaf_clients, deaf_welcome;
     atomic_int is_stopping;
     atomic_uint_fast64_t census_clients, accepted, requests, refused, broken;
 } server;
@@ -185,6 +200,14 @@ static const char *right_name(uint32_t right) {
                                            : "SELENE_RIGHT_MANAGE";
 }
 
+// ---- Limits (L12) ----
+
+static void set_limit(server *own, client *of, int64_t limit) {
+    own->limited += (limit != 0) - (of->limit != 0);
+    of->limit = limit;
+    if (limit != 0 && limit < own->looks_at) own->looks_at = limit;
+}
+
 // ---- Requests ----
 
 static void hello(server *own, client *from, wire_head head, const unsigned char *body,
@@ -213,7 +236,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
         status = wire_fail(&failure, SELENE_ERROR_REFUSED, "user", NULL,
                            "%u has no rights at process %d, which belongs to user %u",
                            from->peer.user, (int)getpid(), geteuid());
-    else if (own->client_count > own->max_clients)
+    else if (own->welcome_count >= own->max_clients)
         status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "clients", NULL,
                            "%u are connected to process %d, which is the most", own->max_clients,
                            (int)getpid());
@@ -231,6 +254,8 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
     wire_finish(&from->out, begun, 0);
     from->library = said.library;
     from->is_welcome = 1;
+    own->welcome_count++;
+    set_limit(own, from, 0);
 }
 
 static void blank_input(wire_word word) {
@@ -323,14 +348,25 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
     size_t begun = from->out.length;
     uint64_t member = from->member;
     int32_t status = SELENE_OK;
-    if (member == 0 && own->crews.join(own->scheduler, pool[0].pointer, pool[1].number,
-                                       from->peer.process, &member) != SELENE_OK)
+    int process = -1, error = 0;
+    // A process of another namespace, or an old system, has none: then the socket's end is its end.
+    if (member == 0 && from->peer.process > 0) {
+        process = system_peer_watch(from->descriptor, from->peer.process);
+        if (process < 0) error = errno;
+    }
+    if (error == EMFILE || error == ENFILE || error == ENOMEM)
+        status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "process", NULL,
+                           "%d cannot be watched by process %d: %s", from->peer.process,
+                           (int)getpid(), strerror(error));
+    else if (member == 0 && own->crews.join(own->scheduler, pool[0].pointer, pool[1].number,
+                                            from->peer.process, &member) != SELENE_OK)
         status = wire_told(&failure);
     else if (from->member != 0 &&
              (pool[0].pointer == NULL || strcmp(from->pool, pool[0].pointer) != 0))
         status = wire_fail(&failure, SELENE_ERROR_ALREADY_EXISTS, "pool", NULL,
                            "this connection is of pool \"%s\"", from->pool);
     if (status != SELENE_OK) {
+        if (process >= 0) close(process);
         refuse(from, head, &failure);
         return;
     }
@@ -344,13 +380,12 @@ static void join(server *own, client *from, wire_head head, const wire_word *poo
         from->member = member;
         pthread_mutex_unlock(&own->roll);
         own->members++;
-        // A process of another namespace, or an old system, has none: then the socket's end is its end.
-        from->process = from->peer.process > 0 ? system_process_watch(from->peer.process) : -1;
-        if (from->process < 0 && from->peer.process > 0 && errno == ESRCH) {
+        from->process = process;
+        if (error == ESRCH) {
             from->is_dead = 1;
             own->dead++;
-        } else if (from->process >= 0) {
-            system_set_add(own->set, from->process, SYSTEM_READ, mark_of(from));
+        } else if (process >= 0) {
+            system_set_add(own->set, process, SYSTEM_READ, mark_of(from));
         }
     }
     answer_begin(from, head);
@@ -400,7 +435,9 @@ static void tell_news(void *context, uint64_t member, uint64_t run, int32_t reas
     client *to = own->clients;
     while (to != NULL && (to->member != member || to->news_request == 0))
         to = to->next;
-    if (to == NULL || to->is_ending) return;
+    // Who does not read need not be told twice.
+    if (to == NULL || to->is_ending || (run == 0 && to->is_called)) return;
+    to->is_called |= run == 0;
     size_t begun = to->out.length;
     answer_begin(to, (wire_head){0, SERVICE_CLIENT_HEAR, 0, to->news_request});
     wire_number(&to->out, run);
@@ -530,6 +567,9 @@ static void part(server *own, client *from) {
     stop_telling(own, from);
     leave(own, from);
     if (from->is_dead) own->dead--;
+    set_limit(own, from, 0);
+    if (from->is_welcome) own->welcome_count--;
+    if (from->rights == 0) own->outsiders--;
     for (client **at = &own->ready; from->is_queued && *at != NULL; at = &(*at)->queue) {
         if (*at != from) continue;
         *at = from->queue;
@@ -631,6 +671,7 @@ static void send_out(server *own, client *to) {
         to->out = (wire){0};
     }
     to->out.length = to->sent = 0;
+    to->is_called = 0;
 }
 
 static void consume(client *from, size_t length) {
@@ -643,15 +684,36 @@ static void consume(client *from, size_t length) {
     }
 }
 
+// Without a descriptor for it, or a place, a client waits until another has left.
+static void stop_listening(server *own) {
+    system_set_change(own->set, own->listener, 0, &own->listener);
+    own->is_deaf = 1;
+    own->deaf_clients = own->client_count;
+    own->deaf_welcome = own->welcome_count;
+}
+
+// Those who have said nothing for a second give way to others, when there is no place left; whether any do.
+static int give_way(server *own) {
+    int64_t latest = platform_boot_clock() + PATIENCE - 1000000000;
+    int found = 0;
+    for (client *each = own->clients; each != NULL; each = each->next) {
+        if (each->is_welcome || each->is_dead || each->limit > latest) continue;
+        each->is_dead = found = 1;
+        own->dead++;
+    }
+    return found;
+}
+
 static void meet(server *own) {
-    for (;;) {
+    for (int met = 0; met < MEET_MOST; met++) {
+        if (own->client_count - own->welcome_count >= STRANGERS_MOST) {
+            if (!give_way(own)) stop_listening(own);
+            return;
+        }
         int descriptor = wire_accept(own->listener);
         if (descriptor < 0) {
             if (errno == EINTR || errno == ECONNABORTED) continue;
-            if (errno == EAGAIN) return;
-            // Without a descriptor for it a client waits until another has left.
-            system_set_change(own->set, own->listener, 0, &own->listener);
-            own->is_deaf = 1;
+            if (errno != EAGAIN) stop_listening(own);
             return;
         }
         client *made = calloc(1, sizeof *made);
@@ -660,6 +722,14 @@ static void meet(server *own) {
         made->process = -1;
         if (system_peer_of(descriptor, &made->peer))
             made->rights = rights_of(own, descriptor, &made->peer);
+        if (made->rights == 0 && own->outsiders >= OUTSIDERS_MOST) {
+            atomic_fetch_add(&own->refused, 1);
+            wire_close(descriptor, 1);
+            free(made);
+            continue;
+        }
+        own->outsiders += made->rights == 0;
+        set_limit(own, made, platform_boot_clock() + PATIENCE);
         pthread_mutex_lock(&own->roll);
         made->next = own->clients;
         if (made->next != NULL) made->next->previous = made;
@@ -676,6 +746,13 @@ static void listen_again(server *own) {
     if (!own->is_deaf) return;
     system_set_change(own->set, own->listener, SYSTEM_READ, &own->listener);
     own->is_deaf = 0;
+}
+
+// What comes next of a client: its next frame, or its end.
+static void go_on(server *own, client *of) {
+    if (!of->is_ending) queue(own, of);
+    else if (of->out.length == of->sent) part(own, of);
+    else if (of->limit == 0) set_limit(own, of, platform_boot_clock() + PATIENCE);
 }
 
 // Each client that has said something has one frame served, in one commit; then what came of it is sent.
@@ -701,8 +778,7 @@ static void make_round(server *own) {
         if (!each->is_ending && !check_head(own, each)) leave(own, each);
         send_out(own, each);
         tell(own, each);
-        if (each->is_ending && each->out.length == each->sent) part(own, each);
-        else if (!each->is_ending) queue(own, each);
+        go_on(own, each);
     }
 }
 
@@ -719,8 +795,7 @@ static void attend(server *own, client *of, uint32_t events) {
         if (of->is_broken) leave(own, of);
         send_out(own, of);
     }
-    if (of->is_ending && of->out.length == of->sent) part(own, of);
-    else if (!of->is_ending) queue(own, of);
+    go_on(own, of);
 }
 
 // Processes that have ended, behind all that the round says of their sockets.
@@ -729,6 +804,19 @@ static void bury(server *own) {
     for (client *each = own->clients; own->dead > 0 && each != NULL; each = next) {
         next = each->next;
         if (each->is_dead) part(own, each);
+    }
+}
+
+// Those whose limit is over.
+static void dismiss(server *own) {
+    int64_t now = own->limited > 0 ? platform_boot_clock() : 0;
+    if (own->limited == 0 || now < own->looks_at) return;
+    own->looks_at = INT64_MAX;
+    client *next;
+    for (client *each = own->clients; each != NULL; each = next) {
+        next = each->next;
+        if (each->limit != 0 && each->limit <= now) part(own, each);
+        else if (each->limit != 0 && each->limit < own->looks_at) own->looks_at = each->limit;
     }
 }
 
@@ -745,8 +833,11 @@ static client *marked(void *what) {
 static int64_t until_due(const server *own) {
     if (own->ready != NULL) return 0;
     if (own->is_deaf) return 100000000;
-    if (own->members == 0 && !own->is_awaiting) return -1;
-    int64_t left = own->due - platform_boot_clock();
+    int has_times = own->members > 0 || own->is_awaiting;
+    if (!has_times && own->limited == 0) return -1;
+    int64_t at = own->limited > 0 ? own->looks_at : INT64_MAX;
+    if (has_times && own->due < at) at = own->due;
+    int64_t left = at - platform_boot_clock();
     return left <= 0 ? 1 : left < 1000000000 ? left : 1000000000;
 }
 
@@ -773,7 +864,10 @@ static void pass(server *own, int milliseconds) {
         else attend(own, what, ready[i].events);
     }
     bury(own);
+    dismiss(own);
     if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
+    if (own->deaf_clients != own->client_count || own->deaf_welcome != own->welcome_count)
+        listen_again(own);
     // The times of what members run are kept though nobody asks.
     if (own->members > 0 || own->is_awaiting)
         own->due = platform_boot_clock() + own->crews.tick(own->scheduler, &own->is_awaiting);
@@ -959,6 +1053,7 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     own->listener = own->set = own->wake = own->bell = -1;
     // Until it has asked.
     own->is_awaiting = 1;
+    own->looks_at = INT64_MAX;
     pthread_mutex_init(&own->roll, NULL);
     pthread_mutex_init(&own->turn, NULL);
     own->max_clients = terms->max_clients;

@@ -1,7 +1,11 @@
 /*
  * server_frames.c - what comes over a connection that is too new, too long, too slow or not the protocol at all
  */
+#include "emulated.h"
 #include "server_tools.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
 
 /* ---- bad peers ---------------------------------------------------------------------------- */
 
@@ -108,6 +112,150 @@ static void test_slow_clients(void) {
     close(deaf);
     close(slow);
     CHECK_OK(selene_scheduler_close(connection, 0));
+    close_store(owner);
+}
+
+/** Who connects and says nothing, or does not take its last answer, keeps nobody out, and has to go after a while. */
+static void test_silent_clients(void) {
+    enum { SILENT = 150 };
+    const char *file = path("t.db");
+    int silent[SILENT];
+    char body[1024];
+    selene_scheduler owner = open_store(file), connection = 0, one_more = 0;
+    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    options.max_clients = 1;
+    selene_server server = serve_with(owner, options);
+    int64_t begun = check_now();
+    for (int i = 0; i < SILENT; i++)
+        silent[i] = raw_socket(file);
+    CHECK(send(silent[0], "half a", 6, 0) == 6);
+    /* They are no clients yet, though as many as they are wait for their turn at the door. */
+    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    to.path = text_of(file);
+    CHECK_OK(selene_scheduler_connect(&to, &connection));
+    CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_scheduler_connect(&to, &one_more));
+    for (int i = 0; i < SILENT; i++)
+        CHECK_INT(-1, raw_answer(silent[i], body, sizeof body));
+    CHECK(check_now() - begun >= 1 * S);
+    WAIT_UNTIL(info_of_server(server).clients == 1);
+    CHECK_INT(0, info_of_server(server).broken);
+    add_once(connection, "goes on");
+    for (int i = 0; i < SILENT; i++)
+        close(silent[i]);
+    CHECK_OK(selene_scheduler_close(connection, 0));
+    close_store(owner);
+}
+
+/** One that breaks the protocol and does not take what it was answered before is let go, too. */
+static void test_deaf_client(void) {
+    static char input[4 << 20];
+    const char *file = path("t.db");
+    selene_options options = store_options(file);
+    options.max_input_size = sizeof input;
+    selene_scheduler owner = open_with(options);
+    selene_server server = serve(owner);
+    selene_task task = task_of("a");
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    task.input = input;
+    task.input_length = sizeof input;
+    CHECK_OK(selene_task_register(owner, &task, NULL));
+    /* What asks for that task, and what is no frame. */
+    struct {
+        struct head head;
+        uint64_t present, length;
+        char id[8];
+        uint64_t place, is_wanted;
+        struct head wrong;
+    } frames = {{56, 22, 0, 1}, 1, 1, "a", 0, 1, {17, 22, 0, 2}};
+    int deaf = raw_client(file);
+    CHECK(send(deaf, &frames, sizeof frames, 0) == sizeof frames);
+    WAIT_UNTIL(info_of_server(server).broken == 1);
+    CHECK_INT(1, info_of_server(server).clients);
+    WAIT_UNTIL(info_of_server(server).clients == 0);
+    close(deaf);
+    close_store(owner);
+}
+
+/** A process that cannot be watched for want of descriptors is no member, and is told so. */
+static void test_no_descriptors(void) {
+    const char *file = path("t.db");
+    int taken[4096], count = 0;
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    selene_scheduler member = member_of(file, "pool");
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    if (limit.rlim_cur > 256) limit.rlim_cur = 256;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    while (count < 4096 && (taken[count] = dup(0)) >= 0)
+        count++;
+    CHECK(count > 0 && count < 4096);
+    CHECK_STATUS(SELENE_ERROR_EXHAUSTED, offer(member, "here"));
+    DETAIL("watch");
+    close(taken[0]);
+    CHECK_OK(offer(member, "here"));
+    for (int i = 1; i < count; i++)
+        close(taken[i]);
+    CHECK_OK(selene_scheduler_close(member, 0));
+    close_store(owner);
+}
+
+/** A child of the process that connected has its socket and joins when that has ended, and another process its number. */
+static void test_reused_number(void) {
+    const char *file = path("t.db");
+    static char body[65536];
+    int ends[2];
+    char byte, number[16];
+    selene_scheduler owner = open_here(file);
+    selene_server server = serve(owner);
+    CHECK(pipe(ends) == 0);
+    pid_t first = fork();
+    CHECK(first >= 0);
+    if (first == 0) {
+        int client = raw_client(file);
+        pid_t heir = fork();
+        CHECK(heir >= 0);
+        if (heir > 0) _exit(0);
+        alarm(60);
+        struct {
+            struct head head;
+            uint64_t present, length;
+            char pool[8];
+        } join = {{40, 88, 0, 2}, 1, 4, "pool"};
+        CHECK(read(ends[0], &byte, 1) == 1);
+        CHECK(send(client, &join, sizeof join, MSG_NOSIGNAL) == sizeof join);
+        while (raw_answer(client, body, sizeof body) >= 0) {
+        }
+        _exit(0);
+    }
+    CHECK(waitpid(first, NULL, 0) == first);
+    pid_t other = -1;
+    for (int tries = 0; other != first && tries < 100; tries++) {
+        int last = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+        int length = snprintf(number, sizeof number, "%d", (int)first - 1);
+        int is_set = last >= 0 && write(last, number, (size_t)length) == length;
+        if (last >= 0) close(last);
+        other = fork();
+        CHECK(other >= 0);
+        if (other == 0) {
+            for (;;)
+                pause();
+        }
+        if (other != first) {
+            CHECK(kill(other, SIGKILL) == 0 && waitpid(other, NULL, 0) == other);
+            if (!is_set) {
+                printf("the next process's number cannot be chosen here\n");
+                other = -1;
+                break;
+            }
+        }
+    }
+    CHECK(write(ends[1], "x", 1) == 1);
+    if (other == first) {
+        /* It has ended, so its socket is of no use to the heir. */
+        WAIT_UNTIL(info_of_server(server).clients == 0);
+        CHECK(kill(other, SIGKILL) == 0 && waitpid(other, NULL, 0) == other);
+    }
     close_store(owner);
 }
 
@@ -241,6 +389,8 @@ static void test_ages(void) {
 }
 
 int main(int argc, char **argv) {
+    const char *reused =
+        "L9 a process that has the number of one that connected is not taken for it";
     check_begin(argc, argv);
     tools_begin(NULL);
     run_test("L13 versions are negotiated, and what is unknown is refused by name", test_versions);
@@ -248,6 +398,13 @@ int main(int argc, char **argv) {
     run_test("L12 what is not the protocol ends its connection and no other", test_broken_frames);
     run_test("L12 a client that never reads, or says a byte at a time, holds up no other",
              test_slow_clients);
+    run_test("L12 who connects and says nothing keeps nobody out", test_silent_clients);
+    run_test("L12 who breaks the protocol and takes no answer is let go", test_deaf_client);
+    run_test("L12 a process that cannot be watched is no member, and is told so",
+             test_no_descriptors);
+    if (geteuid() != 0) skip_test(reused, 1, "not root");
+    else if (!children_have_threads()) skip_test(reused, 1, EMULATED);
+    else run_test(reused, test_reused_number);
     run_test("L12 a request that is too long is refused before it is sent", test_large_requests);
     tools_end();
     return check_end();

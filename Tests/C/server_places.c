@@ -271,6 +271,107 @@ static void test_at_once(void) {
     end_owner(owner, SIGKILL);
 }
 
+/** Deliberate mistakes of who connects, each of which is named. */
+static int listen_at(const char *name, int type) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int made = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%.100s", name);
+    CHECK(made >= 0 && bind(made, (const void *)&address, sizeof address) == 0);
+    if (type == SOCK_STREAM) CHECK(listen(made, 8) == 0);
+    return made;
+}
+
+static selene_status try_briefly(const char *file) {
+    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_scheduler connection = 0;
+    options.path = text_of(file);
+    options.timeout = 50 * MS;
+    selene_status status = selene_scheduler_connect(&options, &connection);
+    CHECK_INT(0, connection);
+    return status;
+}
+
+static void *answer_nonsense(void *context) {
+    char bytes[64];
+    int to = accept(*(int *)context, NULL, NULL);
+    CHECK(to >= 0 && recv(to, bytes, sizeof bytes, 0) > 0);
+    CHECK(send(to, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL) == 28);
+    close(to);
+    return NULL;
+}
+
+static void *hang_up(void *context) {
+    int to = accept(*(int *)context, NULL, NULL);
+    CHECK(to >= 0);
+    close(to);
+    return NULL;
+}
+
+static void test_mistakes(void) {
+    const char *file = path("t.db");
+    pthread_t thread;
+    char longest[5000];
+    selene_scheduler owner = open_here(file);
+    /* The owner does not serve; a file that is no store; a folder. */
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(file));
+    DETAIL("no process serves the store");
+    write_bytes(path("notes.txt"), "mine", 4);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("notes.txt")));
+    DETAIL("no process serves");
+    CHECK(mkdir(path("folder"), 0755) == 0);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("folder")));
+    DETAIL("that is a folder");
+    /* Sockets of other programs: of another kind, one that is silent, one that hangs up, one that says something else. */
+    int of_others = listen_at(path("datagrams"), SOCK_DGRAM);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("datagrams")));
+    DETAIL("of another program");
+    close(of_others);
+    of_others = listen_at(path("stream"), SOCK_STREAM);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("stream")));
+    DETAIL("who listens there has not answered in time");
+    close(of_others);
+    CHECK(unlink(path("stream")) == 0);
+    of_others = listen_at(path("stream"), SOCK_STREAM);
+    CHECK(pthread_create(&thread, NULL, hang_up, &of_others) == 0);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("stream")));
+    DETAIL("who listens there ended the connection");
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, answer_nonsense, &of_others) == 0);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("stream")));
+    DETAIL("is not the owner of a store");
+    CHECK(pthread_join(thread, NULL) == 0);
+    close(of_others);
+    /* A name that no address holds, and one that no system has. */
+    memset(longest, 'n', sizeof longest);
+    longest[200] = 0;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, try_briefly(path(longest)));
+    DETAIL("at most 79 bytes");
+    longest[200] = 'n';
+    longest[4999] = 0;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, try_briefly(longest));
+    DETAIL("4095");
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, try_briefly(""));
+    DETAIL("path");
+    close_store(owner);
+}
+
+static const char *refused_file;
+
+static void connect_as_nobody(void) {
+    become_nobody();
+    CHECK_STATUS(SELENE_ERROR_REFUSED, try_briefly(refused_file));
+    DETAIL("may not write to the socket");
+}
+
+static void test_refused(void) {
+    refused_file = path("t.db");
+    CHECK(chmod(tools_folder, 0755) == 0);
+    selene_scheduler owner = open_here(refused_file);
+    serve(owner);
+    CHECK_INT(0, in_child(connect_as_nobody));
+    close_store(owner);
+}
+
 int main(int argc, char **argv) {
     const char *mounted =
         "L2 a store in a folder that is mounted under another name is served to both";
@@ -278,6 +379,7 @@ int main(int argc, char **argv) {
         "L9 a member outside of its owner's container is known by its socket alone";
     const char *execs = "L15 another program has no descriptor of the library's";
     const char *in_place = "L9 a member that becomes another program was interrupted";
+    const char *refused = "L11 who may not write to the socket is told so";
     const char *at_once = "L12 a thousand clients connect at once while their owner stands still";
     own_name = argv[0];
     if (argc > 1 && strcmp(argv[1], "--count-sockets") == 0) return count_sockets();
@@ -302,6 +404,9 @@ int main(int argc, char **argv) {
     else run_test(execs, test_exec);
     if (is_emulated) skip_test(in_place, 1, EMULATED);
     else run_test(in_place, test_exec_in_place);
+    run_test("L3 who connects to what no owner serves is told what is there", test_mistakes);
+    if (geteuid() != 0) skip_test(refused, 1, "not root");
+    else run_test(refused, test_refused);
     if (is_emulated) skip_test(at_once, 1, EMULATED);
     else run_test(at_once, test_at_once);
     tools_end();

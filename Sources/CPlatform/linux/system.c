@@ -21,6 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 #ifndef SYS_pidfd_open
 // The same on all machines.
 #define SYS_pidfd_open 434
@@ -164,7 +167,16 @@ const char *system_program_name(void) {
     return program_invocation_short_name;
 }
 
-int system_process_watch(int32_t process) {
+int system_peer_watch(int descriptor, int32_t process) {
+    int watch = -1;
+    socklen_t size = sizeof watch;
+    // That very process, though another may have its number by now; older systems know only the number.
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERPIDFD, &watch, &size) == 0) return watch;
+    if (errno == EINVAL || errno == ESRCH) {
+        errno = ESRCH;
+        return -1;
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) return -1;
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
