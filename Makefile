@@ -86,7 +86,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries fleet fleet-library fleet-examples install-fleet wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench bench-machine bench-fleet runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-fleet deps-fleet-library deps-bench deps-dist targets benchmarks help
+.PHONY: all libraries fleet fleet-library fleet-examples install-fleet wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench bench-machine bench-fleet bench-connection runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-fleet deps-fleet-library deps-bench deps-dist targets benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -121,13 +121,17 @@ mutants: deps-test
 	@.ci/suites/mutants
 
 ## bench          what things cost, beside other ways, as tables and a picture: some minutes; FORM=long: half an hour;
-##                FORM=fleet: a fleet beside other queues on PostgreSQL; ONLY="records latency …": these parts
+##                FORM=fleet: a fleet beside other queues on PostgreSQL; ONLY="records latency …": these parts;
+##                FORM=connection: what other processes see
 FORM = short
 BENCH_PYTHON = build/bench/venv/bin/python
-bench: $(if $(filter fleet,$(FORM)),bench-fleet,bench-machine)
+bench: $(if $(filter fleet connection,$(FORM)),bench-$(FORM),bench-machine)
 bench-machine: deps-bench all benchmarks
 	@bindings/python/environment.sh build/bench/venv bench || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so $(BENCH_PYTHON) -B Benchmarks/python/bench.py $(FORM)
+bench-connection: libraries build/bench/connection build/bench/clients
+	@build/bench/connection
+	@build/bench/clients build
 bench-fleet: deps-test libraries fleet-library
 	@bindings/python/environment.sh build/bench/fleet bench-fleet || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so build/bench/fleet/bin/python -B Benchmarks/python/fleet.py $(if $(ONLY),--only $(ONLY))
@@ -527,7 +531,7 @@ benchmarks: $(BENCHMARKS) $(PEERS)
 build/bench/scale build/bench/groups build/bench/conditions build/bench/graphs build/bench/waits: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
 build/bench/store build/bench/open build/bench/clients: NEEDS = -lselene $(SQLITE)
-build/bench/instructions build/bench/neighbour build/bench/latency build/bench/member: NEEDS = -lselene -lpthread
+build/bench/instructions build/bench/neighbour build/bench/latency build/bench/connection: NEEDS = -lselene -lpthread
 build/bench/load: NEEDS = -ldl
 build/bench/sqlite: NEEDS = $(SQLITE)
 build/bench/libuv: NEEDS = -luv

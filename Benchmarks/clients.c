@@ -4,7 +4,8 @@
  *     clients [--json] [FOLDER] [SECONDS] [CLIENTS...]     2 s of 1, 10 and 100 clients, in the current folder
  *
  * FOLDER should lie where stores are to lie: syncs differ. The owner is another process; each client is one, too, and asks for
- * one task at a time. What is told: answers a second, how long one takes, and how many of them shared a commit.
+ * one task at a time; first of all the owner itself does. What is told: answers a second, how long one takes, and how many of
+ * them shared a commit.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -51,6 +52,26 @@ static void enqueue(int which, int clients) {
         notes->counts[which] = i + 1;
     }
     exit(0);
+}
+
+/** The same of the process that has the store open, which serves nobody. */
+static void measure_here(double seconds) {
+    static double samples[SAMPLES];
+    selene_scheduler scheduler = open_store("clients", 0);
+    int64_t begun = now(), before = begun;
+    int count = 0;
+    while ((double)(before - begun) < seconds * 1e9) {
+        register_one(scheduler, count, SELENE_SCHEDULE_ONCE);
+        int64_t after = now();
+        if (count < SAMPLES) samples[count] = (double)(after - before);
+        before = after;
+        count++;
+    }
+    found_one("durable enqueues", "here", 0, "/s", count / ((double)(before - begun) / 1e9));
+    found_one("enqueues in a commit", "here", 0, "", 1);
+    tails("durable enqueue", "here", samples, count < SAMPLES ? count : SAMPLES);
+    stop_if(selene_scheduler_close(scheduler, 0), "close");
+    remove_file("clients");
 }
 
 static void measure(int clients, double seconds) {
@@ -102,6 +123,7 @@ int main(int count, char **arguments) {
     double seconds = count > 1 ? atof(arguments[1]) : 2;
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     stop_if(notes == MAP_FAILED || seconds <= 0, "arguments");
+    measure_here(seconds);
     for (int i = 2; i < count; i++) {
         int clients = atoi(arguments[i]);
         stop_if(clients < 1 || clients > MOST, "1 to 1024 clients");

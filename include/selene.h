@@ -3233,8 +3233,8 @@ SELENE_API selene_status selene_server_open(selene_scheduler scheduler,
  * @param server       of selene_server_open
  * @param out_wake_at  when to step again even if the descriptor stays silent; SELENE_NEVER: not before. The descriptor
  *                     follows time, so only who does not wait for it needs this. May be NULL
- * @return INVALID_HANDLE, UNSUPPORTED (a library thread serves: selene_server_start), BUSY (another thread steps it just
- *         now), REENTRANT (inside a callback that a step of it calls)
+ * @return UNSUPPORTED (a library thread serves: selene_server_start), BUSY (another thread steps it just now), REENTRANT
+ *         (inside a callback that a step of it calls)
  *
  * Thread: any, one at a time; also inside a handler, so that one that takes long may go on serving. Since: 0.2.
  */
@@ -3243,6 +3243,7 @@ SELENE_API selene_status selene_server_step(selene_server server, int64_t *out_w
 /**
  * Counts what a server has done.
  *
+ * @param server    of selene_server_start or selene_server_open
  * @param out_info  initialised with SELENE_SERVER_INFO_INIT; filled up to its struct_size
  * @return UNSUPPORTED_STRUCT
  *
@@ -3339,8 +3340,9 @@ SELENE_API selene_status selene_server_close(selene_server server);
  *
  * @param options        how; path is required
  * @param out_scheduler  the handle, closed by selene_scheduler_close
- * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, OWNER_AWAY, REFUSED, UNSUPPORTED (the owner speaks no common version of the
- *         protocol), EXHAUSTED
+ * @return INVALID_ARGUMENT (also: a name that is too long for a socket), UNSUPPORTED_STRUCT, OWNER_AWAY (no process serves
+ *         it: the detail says what is there), REFUSED (this user may not write to the socket, or has no rights), UNSUPPORTED
+ *         (the owner speaks no common version of the protocol), EXHAUSTED (of descriptors here, or of clients there)
  *
  * Ownership: the caller closes the handle with selene_scheduler_close. In the child of a fork it answers FORKED; the
  * child connects anew. Thread: any; blocks for at most wait and timeout. Since: 0.2.

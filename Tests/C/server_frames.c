@@ -57,7 +57,7 @@ static void test_broken_frames(void) {
             frame[2] = frame[3] = 0;
         } else {
             /* One or two bytes of a good one, whose operation may be any. */
-            uint16_t operation = (uint16_t)chance_below(&seed, 122);
+            uint16_t operation = (uint16_t)chance_below(&seed, 128);
             if (chance_below(&seed, 2) == 0) memcpy(frame + 4, &operation, 2);
             for (int changes = 1 + (int)chance_below(&seed, 2); changes > 0; changes--)
                 frame[chance_below(&seed, length)] = (unsigned char)chance(&seed);
