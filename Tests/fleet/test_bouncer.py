@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pyselene
 import pytest
-from pyselene.fleet import Fleet
+from pyselene.fleet import Fleet, FleetDraft
 
 from bouncer import Bouncer
 from conftest import Fleet as Looked
@@ -99,6 +99,22 @@ def test_n16_transactions_of_an_application_that_keeps_statements_go_through_a_p
     assert fleet.one("select count(*) from live") == 25
 
 
+def test_n16_coroutines_and_many_tasks_at_once_go_through_a_pooler(bouncer: Bouncer, fleet: Looked) -> None:
+    async def main() -> None:
+        dsn = bouncer.dsn(fleet.name)
+        async with Fleet(dsn) as own, await psycopg.AsyncConnection.connect(dsn, autocommit=True) as mine:
+            await own.enqueue_async("first", handler="h")
+            for number in range(12):
+                drafts = [FleetDraft(f"t{number}-{place}", handler="h") for place in range(10)]
+                async with mine.transaction():
+                    became = await own.enqueue_batch_async(drafts, connection=mine)
+                assert became == (pyselene.Disposition.ADDED,) * 10
+                assert await own.cancel_async(f"t{number}-0") == 1
+            assert len([one async for one in own.list_async()]) == 1 + 12 * 9
+
+    asyncio.run(main())
+
+
 def test_n16_runs_are_completed_in_transactions_through_a_pooler(bouncer: Bouncer, fleet: Looked) -> None:
     dsn = bouncer.dsn(fleet.name)
     fleet.rows("create table if not exists effect (run bigint)")
@@ -183,6 +199,8 @@ def test_n29_a_pooler_that_hands_on_each_statement_is_refused_by_name(
         assert refused.value.field == "dsn"
         with pytest.raises(pyselene.Unsupported, match="pool_mode"):
             Fleet(dsn).install()
+        with pytest.raises(pyselene.Unsupported, match="pool_mode"):
+            asyncio.run(Fleet(dsn).enqueue_async("a"))
         said = subprocess.run([compiled(source, tmp_path / "statement"), dsn], capture_output=True, text=True)
         assert said.stdout.splitlines()[0] == "UNSUPPORTED"
         assert said.stdout.splitlines()[1].startswith(
