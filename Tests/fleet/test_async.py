@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -117,6 +118,37 @@ def test_calls_at_the_same_time_go_one_behind_the_other_on_one_connection(own: F
     for _ in range(2):
         asyncio.run(work())
         fleet.rows("select cancel_all()")
+    own.close()
+    wait(lambda: others(fleet) == 0)
+
+
+def test_loops_of_several_threads_do_not_meet(own: Fleet, fleet: Looked) -> None:
+    wrong: list[BaseException] = []
+    ready = threading.Barrier(3)
+
+    async def work(name: str) -> None:
+        await own.enqueue_async(f"{name}-first")
+        ready.wait(60)
+        for number in range(30):
+            assert await own.enqueue_async(f"{name}-{number}") is pyselene.Disposition.ADDED
+
+    def begin(name: str) -> None:
+        try:
+            asyncio.run(work(name))
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=begin, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    ready.wait(60)
+    # And beside them who has no loop.
+    for number in range(30):
+        own.enqueue(f"c-{number}")
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    assert fleet.one("select count(*) from task") == 92
     own.close()
     wait(lambda: others(fleet) == 0)
 

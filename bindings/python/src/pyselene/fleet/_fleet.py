@@ -62,14 +62,13 @@ class Fleet(AsyncCalls):
             raise ImportError(
                 "psycopg finds no libpq: install that (Debian and Ubuntu: libpq5), or pip install 'psycopg[binary]'"
             ) from error
-        super().__init__()
         self._psycopg = psycopg
         self._dsn, self._schema, self._queue = dsn, schema, queue
         self._listen_dsn = dsn if listen_dsn is None else listen_dsn
         self._in = identifier(schema)
         self._calls = Calls(self._in.replace("%", "%%"), queue)
         self._pid = os.getpid()
-        self._lock = threading.Lock()
+        self._lock, self._loops_lock, self._loops = threading.Lock(), threading.Lock(), {}
         self._connection: psycopg.Connection[Any] | None = None
         #: Of a parent, which are not to be closed here.
         self._left: list[Any] = []
@@ -87,7 +86,7 @@ class Fleet(AsyncCalls):
     def close(self) -> None:
         """Closes its connections; a later call makes another."""
         self._enter_process()
-        self._leave_loop()
+        self._leave_loops()
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -416,7 +415,8 @@ class Fleet(AsyncCalls):
             yield self._connection
 
     def _enter_process(self) -> None:
-        """A forked child leaves the connection to its parent, and a lock that somebody may have held then."""
+        """A forked child leaves connections to its parent, and locks that somebody may have held then."""
         if self._pid != os.getpid():
-            self._left.append(self._connection)
-            self._pid, self._lock, self._connection = os.getpid(), threading.Lock(), None
+            self._left += [self._connection, self._loops]
+            self._lock, self._loops_lock, self._loops = threading.Lock(), threading.Lock(), {}
+            self._pid, self._connection = os.getpid(), None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import threading
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from types import EllipsisType
@@ -26,19 +26,17 @@ T = TypeVar("T")
 class AsyncCalls:
     """The twins of a Fleet's methods, which say what each does. `connection` is one of psycopg's AsyncConnections.
 
-    They go one behind the other on a connection of the event loop's, which is made when it is first needed, and again
-    on another loop. A call that is cancelled may or may not have been made.
+    They go one behind the other on a connection of the event loop's, which is made when it is first needed. A call that
+    is cancelled may or may not have been made.
     """
 
     _psycopg: Any
     _dsn: str
     _calls: Calls
 
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._turn: asyncio.Lock
-        self._of_loop: psycopg.AsyncConnection[Any] | None = None
-        self._loop_pid = os.getpid()
+    #: By their loops.
+    _loops: dict[asyncio.AbstractEventLoop, OfLoop]
+    _loops_lock: threading.Lock
 
     async def enqueue_async(
         self, id: str, *, connection: psycopg.AsyncConnection[Any] | None = None, **fields: Unpack[FleetFields]
@@ -177,14 +175,11 @@ class AsyncCalls:
         if connection is not None:
             yield connection
             return
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop or self._loop_pid != os.getpid():
-            self._leave_loop()
-            self._loop, self._turn, self._loop_pid = loop, asyncio.Lock(), os.getpid()
-        async with self._turn:
-            if self._of_loop is None or self._of_loop.closed:
-                self._of_loop = await connect_async(self._psycopg, self._dsn)
-            used = self._of_loop
+        own = self._of_loop()
+        async with own.turn:
+            if own.connection is None or own.connection.closed:
+                own.connection = await connect_async(self._psycopg, self._dsn)
+            used = own.connection
             try:
                 yield used
             finally:
@@ -192,12 +187,33 @@ class AsyncCalls:
                 if used.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
                     await used.close()
 
-    def _leave_loop(self) -> None:
-        """Closes the connection of a loop that may be over; a forked child leaves it to its parent."""
-        left, self._of_loop = self._of_loop, None
-        if left is not None and self._loop_pid == os.getpid():
-            left.pgconn.finish()
-        elif left is not None:
-            self._left.append(left)
+    def _of_loop(self) -> OfLoop:
+        """What is the running loop's; what was of one that is closed goes."""
+        self._enter_process()
+        loop = asyncio.get_running_loop()
+        with self._loops_lock:
+            for over in [one for one in self._loops if one.is_closed()]:
+                self._loops.pop(over).finish()
+            return self._loops.setdefault(loop, OfLoop())
 
-    _left: list[Any]
+    def _leave_loops(self) -> None:
+        with self._loops_lock:
+            loops, self._loops = self._loops, {}
+        for own in loops.values():
+            own.finish()
+
+    def _enter_process(self) -> None:
+        raise NotImplementedError
+
+
+class OfLoop:
+    """The connection of an event loop, and whose turn it is there."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.connection: psycopg.AsyncConnection[Any] | None = None
+
+    def finish(self) -> None:
+        """Closes it, from whatever thread; its loop may be over."""
+        if self.connection is not None:
+            self.connection.pgconn.finish()
