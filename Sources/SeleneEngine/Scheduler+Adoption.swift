@@ -48,6 +48,7 @@ extension Scheduler {
 
   /// A run begins; where another process has it the same commit says which.
   func dispatch(_ slot: Int, as token: UInt64, to process: ProcessMark?, in cycle: Cycle, at now: Instant) {
+    if table.isExpedited(slot) { countExpedited(token, at: now) }
     table.dispatch(slot, as: token, at: now)
     guard let process, store.isDurable else { return }
     adoption.unsaved.append(

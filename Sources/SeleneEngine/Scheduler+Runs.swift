@@ -17,15 +17,12 @@ extension Scheduler {
     let pace = table.policy.freshness ? table[pick.slot].turn : nil
     // While this waits for the store another member may take a run of its cycle.
     let process = cycle.member?.process
-    if table.isExpedited(pick.slot) {
-      try dispatchExpedited(pick.slot, as: token, to: process, in: cycle, at: now)
-    } else {
-      try transaction(at: now) { dispatch(pick.slot, as: token, to: process, in: cycle, at: now) }
-    }
+    try transaction(at: now) { dispatch(pick.slot, as: token, to: process, in: cycle, at: now) }
     guard !cycle.isEnded else {
       forgetStored(token, if: process != nil)
       if table.expedited.hasOpen {
         table.expedited.drop(token)
+        governance.isUnsaved = true
         noteQuota(at: now)
       }
       table.requeue(pick.slot, .expiring, at: now)
@@ -54,22 +51,6 @@ extension Scheduler {
     if run.definition.hasLimits { watchLimits(of: run) }
     if let node { noteDispatched(run, for: node) }
     return run
-  }
-
-  /// The run counts against the quota of expedited tasks (W10).
-  @inline(never)
-  private func dispatchExpedited(
-    _ slot: Int, as token: UInt64, to process: ProcessMark?, in cycle: Cycle, at now: Instant
-  ) throws(SeleneError) {
-    table.expedited.begin(token, at: now)
-    governance.isUnsaved = true
-    do throws(SeleneError) {
-      try transaction(at: now) { dispatch(slot, as: token, to: process, in: cycle, at: now) }
-    } catch {
-      table.expedited.drop(token)
-      noteQuota(at: now)
-      throw error
-    }
   }
 
   /// A standing task runs at most once in a rolling window, also where it runs in another one now (R1, C14).

@@ -142,20 +142,14 @@ extension Scheduler {
     }
     var state = storedState(at: moment.now)
     (state.lastRefresh, state.lastProcessing) = (nil, nil)
-    do throws(SeleneError) {
-      try store.erase(state, governance.books(at: moment.now, ledger: Ledger()))
-    } catch {
-      troubleBegins(.store, error, at: moment.now)
-      throw error
+    try erase(state, governance.books(at: moment.now, ledger: Ledger()), at: moment.now) {
+      table.removeAll()
+      governance.governor.ledger = Ledger()
+      table.expedited.clear()
+      noteQuota(at: clock.last)
+      (pace.refresh.lastBegin, pace.processing.lastBegin) = (nil, nil)
+      traces = PerKind(repeating: nil)
     }
-    troubleEnds(.store, at: moment.now)
-    table.removeAll()
-    governance.governor.ledger = Ledger()
-    table.expedited.clear()
-    noteQuota(at: clock.last)
-    pace.refresh.lastBegin = nil
-    pace.processing.lastBegin = nil
-    traces = PerKind(repeating: nil)
     record { $0.ledger(governance.governor.ledger, at: moment.now) }
     forEachDriver { $0.lookAgain() }
   }

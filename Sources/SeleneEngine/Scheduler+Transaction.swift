@@ -24,6 +24,8 @@ struct Saver {
   /// Whether a transaction is open, and what it found of the governor if it has changed that.
   fileprivate var isOpen = false
   fileprivate var governance: Governance?
+  /// The run that the open transaction counts against the quota of expedited tasks, or 0.
+  fileprivate var expedited: UInt64 = 0
 
   init(_ store: Store) { self.store = store }
 }
@@ -51,6 +53,9 @@ private struct Found {
   let pace: PerKind<Pace>
   let generator: Generator
   let writer: TraceWriter?
+  /// How many changes of stored runs waited for a commit.
+  let runChanges: Int
+  let isUnsaved: Bool
 }
 
 extension Scheduler {
@@ -75,7 +80,7 @@ extension Scheduler {
     do throws(SeleneError) {
       result = try body()
     } catch {
-      takeBack(found)
+      takeBack(found, at: now)
       throw error
     }
     try write(found, at: now)
@@ -106,24 +111,43 @@ extension Scheduler {
     if saver.isOpen && saver.governance == nil { saver.governance = governance }
   }
 
+  /// A run that begins with the present transaction counts against the quota of expedited tasks (W10).
+  @inline(never)
+  func countExpedited(_ run: UInt64, at now: Instant) {
+    table.expedited.begin(run, at: now)
+    governance.isUnsaved = true
+    if saver.isOpen { saver.expedited = run }
+  }
+
   @inline(never)
   private func open() -> Found {
     assert(!saver.isOpen, "one transaction at a time")
     saver.isOpen = true
-    return Found(pace: pace, generator: table.generator, writer: governance.recording?.writer)
+    return Found(
+      pace: pace, generator: table.generator, writer: governance.recording?.writer,
+      runChanges: adoption.unsaved.count, isUnsaved: governance.isUnsaved)
   }
 
+  /// - Parameter asked: how many changes of stored runs the store was asked to keep; those behind them came while it was at work.
   @inline(never)
-  private func takeBack(_ found: Found) {
+  private func takeBack(_ found: Found, asked: Int? = nil, at now: Instant) {
     table.rollBack()
     pace = found.pace
     table.generator = found.generator
+    adoption.unsaved.removeSubrange(found.runChanges..<(asked ?? adoption.unsaved.count))
+    // Expedited runs may have ended while the store was at work: of the quota only what is this transaction's is taken back.
+    if saver.expedited != 0 {
+      table.expedited.drop(saver.expedited)
+      noteQuota(at: now)
+    }
+    let hasMore = asked != nil && governance.isUnsaved
     if let governance = saver.governance { self.governance = governance }
+    governance.isUnsaved = found.isUnsaved || hasMore
     if let writer = found.writer { governance.recording?.writer = writer }
     close()
   }
 
-  private func close() { (saver.isOpen, saver.governance) = (false, nil) }
+  private func close() { (saver.isOpen, saver.governance, saver.expedited) = (false, nil, 0) }
 
   @inline(never)
   private func write(_ found: Found, at now: Instant) throws(SeleneError) {
@@ -131,28 +155,52 @@ extension Scheduler {
     let commits = store.commits
     let (state, books) = (storedState(at: now), unsavedBooks(at: now))
     if table.journal?.isEmpty == false || books != nil { store.waits = table.waits.pack(at: now, isLast: false) }
-    (store.runs, adoption.unsaved) = (adoption.unsaved, [])
+    let asked = adoption.unsaved.count
+    store.runs = adoption.unsaved
+    // What changes while the store is at work is unsaved behind it.
+    governance.isUnsaved = false
     do throws(SeleneError) {
       try withoutLock { () throws(SeleneError) in try store.save(table, state, books, isLast: false) }
     } catch {
-      (adoption.unsaved, store.runs) = (store.runs + adoption.unsaved, [])
-      takeBack(found)
-      saver.mustSaveAgain = table.journal?.isEmpty == false || governance.isUnsaved
+      store.runs = []
+      takeBack(found, asked: asked, at: now)
+      saver.mustSaveAgain =
+        table.journal?.isEmpty == false || governance.isUnsaved || !adoption.unsaved.isEmpty
       troubleBegins(.store, error, at: now)
       payBack()
       throw error
     }
     store.runs = []
+    adoption.unsaved.removeFirst(asked)
     close()
     if let kept = store.keptWaits {
       table.waits.noteKept(kept)
       store.keptWaits = nil
     }
     saver.mustSaveAgain = false
-    governance.isUnsaved = false
     table.noteSaved()
     table.compact()
     if store.commits != commits { troubleEnds(.store, at: now) }
+    payBack()
+  }
+
+  /// The transaction of what removes every record: the store erases first, and the body, which nothing can take back, follows.
+  ///
+  /// - Throws: a status of stores; then nothing has changed.
+  func erase(_ state: StoredState, _ books: StoredBooks, at now: Instant, _ body: () -> Void) throws(SeleneError) {
+    guard saver.store.isDurable else { return body() }
+    awaitStore()
+    do throws(SeleneError) {
+      try withoutLock { () throws(SeleneError) in try store.erase(state, books) }
+    } catch {
+      troubleBegins(.store, error, at: now)
+      payBack()
+      throw error
+    }
+    body()
+    adoption.unsaved = []
+    (saver.mustSaveAgain, governance.isUnsaved) = (false, false)
+    troubleEnds(.store, at: now)
     payBack()
   }
 
@@ -221,7 +269,7 @@ extension Scheduler {
   /// Gives the save that the end of a cycle needs to a library thread; nil where there is nothing to save, or no thread for it.
   private func handOverSave(for cycle: Cycle, at now: Instant) -> HandedSave? {
     guard saver.store.isDurable, clock.host == nil, options.hasThreads, !isClosing,
-      table.journal?.isEmpty == false || governance.isUnsaved,
+      table.journal?.isEmpty == false || governance.isUnsaved || saver.isAtWork,
       // Lanes are there so that a host needs no threads of the library: for them none is started before it is late.
       cycle.mode == .pushed || (cycle.mode == .lanes && (workers.alive > 0 || now > cycle.time.deadline)),
       (try? ensureThreads(1)) != nil

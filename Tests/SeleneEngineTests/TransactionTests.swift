@@ -1,17 +1,19 @@
 // A call that the store refuses changes nothing (D2): each is made with a store that refuses, compared with what was before,
 // and made again; beside it goes a twin whose store never refuses.
 
+import Glibc
 import SeleneCore
 import SeleneGovernor
 import Testing
 
 @testable import SeleneEngine
 
-/// A store that keeps nothing and refuses one save when asked to.
+/// A store that keeps nothing but which runs other processes have, and refuses one save when asked to.
 private final class RefusingStore: Store {
   /// How many saves until one is refused; 0 for none.
   var refusesIn = 0
   private(set) var hasRefused = false
+  private(set) var tokens: Set<UInt64> = []
 
   override var isDurable: Bool { true }
 
@@ -30,9 +32,42 @@ private final class RefusingStore: Store {
 
   override func save(
     _ table: TaskTable, _ state: StoredState, _ books: StoredBooks?, isLast: Bool
-  ) throws(SeleneError) { try take() }
+  ) throws(SeleneError) {
+    try take()
+    for change in runs {
+      if change.run != nil { tokens.insert(change.token) } else { tokens.remove(change.token) }
+    }
+  }
 
-  override func erase(_ state: StoredState, _ books: StoredBooks) throws(SeleneError) { try take() }
+  override func erase(_ state: StoredState, _ books: StoredBooks) throws(SeleneError) {
+    try take()
+    tokens = []
+  }
+}
+
+/// The texts of many drafts, which live as long as this does.
+private final class Texts {
+  private var kept: [UnsafeMutableRawBufferPointer] = []
+
+  deinit { for text in kept { text.deallocate() } }
+
+  func read(_ recipe: Recipe, _ draft: inout TaskDraft) {
+    recipe.withDraft { found in
+      draft.numbers = found.numbers
+      (draft.id, draft.handler) = (keep(found.id), keep(found.handler))
+      (draft.input, draft.group) = (keep(found.input), keep(found.group))
+      draft.tags = found.tags.map(keep)
+      draft.after = found.after.map(keep)
+      draft.conditions = found.conditions.map(keep)
+    }
+  }
+
+  private func keep(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, text.count), alignment: 1)
+    copy.copyMemory(from: text)
+    kept.append(copy)
+    return UnsafeRawBufferPointer(rebasing: copy[..<text.count])
+  }
 }
 
 /// A host with such a store, and what its observer and stop functions heard.
@@ -43,11 +78,16 @@ private final class Subject {
   private let heard = Heard()
   private(set) var cycles: [UInt64] = []
   private(set) var tokens: [UInt64] = []
+  /// The last process that joined, the numbers of its runs, and its windows.
+  private var member: UInt64 = 0
+  private var memberRuns: [UInt64] = []
+  private var shares: [UInt64] = []
 
   init(_ start: Instant, holds: Bool) throws {
     host = try Host(at: start, store: store) {
       $0.holds = holds
       ($0.maxPendingRefresh, $0.maxPendingProcessing, $0.seed, $0.backoffJitter) = (2, 3, 7, 300)
+      $0.expeditedQuota = Time.minute
     }
     let heard = heard
     try host.observe { event in
@@ -80,7 +120,8 @@ private final class Subject {
             + "\(String(describing: sight.failedAt)) \(String(describing: sight.failedAttempt)) "
             + "\(sight.run & Token.numberMask) \(record.isTaken) \(record.isSpent) \(record.handler) "
             + "\(sight.definition.priority) \(table.waiting(behind: slot).map { table[$0].sequence }) "
-            + "\(sight.isPaused) \(sight.isNextSaid) \(sight.definition.needs.rawValue >> 32 != 0)")
+            + "\(sight.isPaused) \(sight.isNextSaid) \(sight.definition.needs.rawValue >> 32 != 0) "
+            + "\(table.waitsFor(slot)) \(table.isExpedited(slot))")
       }
       lines.sort()
       for raw: UInt8 in 0...6 { lines.append("\(TaskState(rawValue: raw).map { table.count($0) } ?? 0)") }
@@ -113,6 +154,15 @@ private final class Subject {
               + "\(run.wasAskedToStop) \(run.isBack) \(run.endedAt)")
         }
       }
+      lines.append("quota \(table.expedited.numbers) \(table.expedited.isUsedUp) \(table.expedited.changesAt)")
+      let forgotten = scheduler.adoption.unsaved.filter { $0.run == nil }.map(\.token)
+      lines.append("stored \(store.tokens.subtracting(forgotten).map { $0 & Token.numberMask }.sorted())")
+      for pool in scheduler.crews.pools {
+        for kind in Kind.allCases { lines.append("pool \(kind) \(String(describing: pool.pace[kind].lastBegin))") }
+      }
+      scheduler.crews.members.forEach { member in
+        lines.append("member \(member.openRuns().map { $0.token & Token.numberMask }) \(member.shares.count)")
+      }
       var out: [UInt64] = []
       scheduler.runs.forEach { out.append($0.token & Token.numberMask) }
       lines.append("\(out.sorted())")
@@ -125,6 +175,64 @@ private final class Subject {
   func take(_ step: Step) throws -> String {
     switch step {
     case .register(let recipe): return "\(try host.register(recipe))"
+    case .batch(let recipes):
+      let texts = Texts()
+      let results = try host.enter {
+        try $0.register(count: recipes.count, read: { texts.read(recipes[$0], &$1) }, at: $1)
+      }
+      return results.map {
+        switch $0 {
+        case .success(let disposition): "\(disposition)"
+        case .failure(let error): "refused \(error.code)"
+        }
+      }.joined(separator: " ")
+    case .join:
+      guard member == 0 else { return "none" }
+      member = try "p".withBytes { pool in
+        try host.enter { scheduler, _ in
+          let number = try scheduler.join(pool, process: getpid())
+          if let made = scheduler.crews.members[number] {
+            try "m".withBytes { try scheduler.offer($0, isCalled: false, by: made) }
+          }
+          return number
+        }
+      }
+    case .memberBegins(let kinds, let lanes):
+      let window = try Host.window(Time.minute) { ($0.kinds, $0.lanes) = (kinds, lanes) }
+      return try withMember { scheduler, member, moment in
+        let cycle = try scheduler.begin(window, for: member, at: moment)
+        if !shares.contains(cycle.handle) { shares.append(cycle.handle) }
+        return "begun \(cycle.time.deadline)"
+      }
+    case .memberNext(let place):
+      guard !shares.isEmpty else { return "none" }
+      return try withMember { scheduler, member, moment in
+        let cycle = try scheduler.cycle(shares[place % shares.count], of: member)
+        let step = try scheduler.next(cycle, for: member, at: moment)
+        guard case .run(let run) = step else { return "\(step)" }
+        memberRuns.append(Token(rawValue: run.token).number)
+        return "run \(run.token & Token.numberMask)"
+      }
+    case .memberCompletes(let place, let outcome):
+      guard !memberRuns.isEmpty else { return "none" }
+      return try withMember { scheduler, member, moment in
+        let number = memberRuns[place % memberRuns.count]
+        try scheduler.complete(number, outcome.rawValue, retryDelay: nil, by: member, at: moment)
+        return "completed"
+      }
+    case .memberEnds(let place):
+      guard !shares.isEmpty else { return "none" }
+      return try withMember { scheduler, member, moment in
+        let cycle = try scheduler.cycle(shares[place % shares.count], of: member)
+        let report = try scheduler.end(cycle, for: member, at: moment)
+        return "\(report.tally.result) \(report.runs.count) \(report.endedAt)"
+      }
+    case .leave(let how):
+      return try withMember { scheduler, member, moment in
+        scheduler.leave(member, how, at: moment)
+        (self.member, memberRuns, shares) = (0, [], [])
+        return "left"
+      }
     case .cancel(let id): return "\(try host.cancel(id))"
     case .retry(let id): try host.retry(id)
     case .cancelTag: return "\(try host.cancel(tag: "t"))"
@@ -170,6 +278,14 @@ private final class Subject {
     return "done"
   }
 
+  private func withMember(_ body: (Scheduler, Member, Moment) throws -> String) throws -> String {
+    guard member != 0 else { return "none" }
+    return try host.enter { scheduler, moment in
+      guard let found = scheduler.crews.members[member] else { return "gone" }
+      return try body(scheduler, found, moment)
+    }
+  }
+
   func attempt(_ step: Step) -> String {
     do {
       return try take(step)
@@ -182,6 +298,13 @@ private final class Subject {
 
   enum Step {
     case register(Recipe)
+    case batch([Recipe])
+    case join
+    case memberBegins(kinds: UInt32, lanes: UInt32)
+    case memberNext(Int)
+    case memberCompletes(Int, Outcome)
+    case memberEnds(Int)
+    case leave(Leaving)
     case cancel(String)
     case retry(String)
     case cancelTag, cancelAll, prune, reset
@@ -209,26 +332,37 @@ private final class Subject {
 @Suite("Transaction") struct TransactionTests {
   private static let ids = ["a", "b", "c", "d", "e", "f"]
 
+  private static func recipe(_ chance: inout Chance) -> Recipe {
+    let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
+    let existing = chance.pick([ExistingPolicy.keep, .replace, .update, .append, .appendOrReplace])
+    return Recipe(
+      chance.pick(ids), schedule, kind: chance.once(in: 3) ? .processing : .refresh,
+      priority: Int32(1 + chance.below(5)), existing: existing
+    ) {
+      $0.handler = chance.once(in: 3) ? "m" : "h"
+      $0.tags = ["t"]
+      $0.backoff = 2
+      $0.constraints = UInt32(chance.below(4))
+      $0.recurrence = schedule == .periodic ? Int32(chance.below(3)) : 0
+      $0.jitter = chance.pick([0, 100])
+      $0.group = chance.once(in: 3) ? "g" : ""
+      $0.conditions = chance.once(in: 5) ? ["c"] : []
+      $0.latestBegin = schedule == .once && chance.once(in: 3) ? chance.pick([Time.minute, Time.hour]) : 0
+      if schedule == .once && chance.once(in: 3) { $0.flags |= TaskDefinition.expedited }
+      if schedule == .once && chance.once(in: 3) { $0.after = [chance.pick(ids)] }
+    }
+  }
+
   private static func step(_ chance: inout Chance) -> Subject.Step {
-    switch chance.below(32) {
-    case 0...4:
-      let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
-      let existing = chance.pick([ExistingPolicy.keep, .replace, .update, .append, .appendOrReplace])
-      return .register(
-        Recipe(
-          chance.pick(ids), schedule, kind: chance.once(in: 3) ? .processing : .refresh,
-          priority: Int32(1 + chance.below(5)), existing: existing
-        ) {
-          $0.handler = "h"
-          $0.tags = ["t"]
-          $0.backoff = 2
-          $0.constraints = UInt32(chance.below(4))
-          $0.recurrence = schedule == .periodic ? Int32(chance.below(3)) : 0
-          $0.jitter = chance.pick([0, 100])
-          $0.group = chance.once(in: 3) ? "g" : ""
-          $0.conditions = chance.once(in: 5) ? ["c"] : []
-          $0.latestBegin = schedule == .once && chance.once(in: 3) ? chance.pick([Time.minute, Time.hour]) : 0
-        })
+    switch chance.below(44) {
+    case 0...4: return .register(recipe(&chance))
+    case 32...33: return .batch((0..<1 + chance.below(4)).map { _ in recipe(&chance) })
+    case 34: return .join
+    case 35...37: return .memberBegins(kinds: UInt32(1 + chance.below(3)), lanes: UInt32(1 + chance.below(3)))
+    case 38...40: return .memberNext(chance.below(100))
+    case 41: return .memberCompletes(chance.below(100), chance.pick([.newData, .failed, .abandoned]))
+    case 42: return .memberEnds(chance.below(100))
+    case 43: return chance.once(in: 2) ? .leave(chance.pick([.orderly, .died, .broken])) : .join
     case 5: return chance.once(in: 3) ? .cancelAll : .cancel(chance.pick(ids))
     case 25: return .pause(chance.once(in: 2), chance.pick(ids))
     case 26: return chance.once(in: 3) ? .pauseTag(chance.once(in: 2)) : .pause(false, chance.pick(ids))
