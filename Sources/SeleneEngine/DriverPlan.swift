@@ -22,6 +22,8 @@ package struct DriverPlan {
   package var askAgainAt: PerKind<Instant>
   /// Whether memory that runs short is to be announced.
   package var watchesMemory = false
+  /// The rivals, by their places in the view, that are to come for the next window (L7).
+  package var calls: [Int] = []
 }
 
 /// Which groups of signals the system can be asked for at all.
@@ -89,9 +91,8 @@ struct DriverView {
   var delayedUntil = PerKind<Instant>(repeating: .min)
   /// Whose handlers it can use: nil is this process.
   var crew: Crew?
-  /// The kinds whose next window others have first, and when to look again though they have not come (L7).
-  var outranked: KindSet = []
-  var outrankedUntil: Instant = Time.never
+  /// What the drivers of other processes go by that come when they are called; a window goes to the best task of all (L7).
+  var rivals: [DriverView] = []
   /// When what constraints look at was last read.
   var heardAt: Instant = .min
   /// When time by itself ends what keeps a kind or an id.
@@ -110,6 +111,7 @@ struct DriverView {
       guard let at = dueAt[kind], max(at, asksAt(kind, plan)) <= now else { continue }
       due.formUnion(KindSet(kind))
     }
+    let (outranked, outrankedUntil) = outranked(&plan)
     due = due.subtracting(outranked)
     if let step = reading(due, listens: listensAt <= now) {
       plan.step = step
@@ -120,7 +122,7 @@ struct DriverView {
       return plan
     }
     var wakeAt = min(nextEffect, listensAt)
-    if !outranked.isEmpty { wakeAt = min(wakeAt, outrankedUntil) }
+    wakeAt = min(wakeAt, outrankedUntil)
     for kind in Kind.allCases where !outranked.contains(kind) {
       if let at = dueAt[kind] { wakeAt = min(wakeAt, max(at, asksAt(kind, plan))) }
     }
@@ -162,7 +164,7 @@ struct DriverView {
   }
 
   /// The kinds that have something to run now, which may have a window.
-  var due: KindSet {
+  private var due: KindSet {
     var due: KindSet = []
     let dueAt = self.dueAt(satisfied)
     for kind in Kind.allCases {
@@ -176,6 +178,29 @@ struct DriverView {
     let offer = offer(kind, satisfied)
     guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: nil) else { return nil }
     return (best.score, table[best.slot].sequence)
+  }
+
+  // MARK: Rivals
+
+  /// The kinds whose next window goes to a rival, whose first task has a better score, and when to look again though it has
+  /// not come.
+  private func outranked(_ plan: inout DriverPlan) -> (kinds: KindSet, until: Instant) {
+    var (found, until): (KindSet, Instant) = ([], Time.never)
+    let due = rivals.isEmpty ? [] : due
+    guard !due.isEmpty else { return (found, until) }
+    for (place, rival) in rivals.enumerated() {
+      let both = rival.due.intersection(due)
+      for kind in Kind.allCases where both.contains(kind) {
+        guard let its = rival.first(kind), let own = first(kind) else { continue }
+        guard its.score > own.score || (its.score == own.score && its.sequence < own.sequence) else { continue }
+        found.formUnion(KindSet(kind))
+        // What the governor has refused it would refuse this one.
+        let asksAt = rival.askAgainAt[kind]
+        if asksAt <= now { plan.calls.append(place) }
+        until = min(until, max(asksAt, now).adding(Driver.patience))
+      }
+    }
+    return (found, until)
   }
 
   /// What tasks ask for and the system could give, or take away.

@@ -147,29 +147,16 @@ extension Scheduler {
     member.shares.append(Share(cycle, lanes: lanes, hasLanes: driver.hasLanes, isCalled: driver.hasThread))
   }
 
-  /// The kinds whose next window goes to another, whose first task has a better score: it is called (L7).
-  private func outranked(_ view: DriverView, _ driver: Driver, at now: Instant) -> (kinds: KindSet, until: Instant) {
-    var (found, until): (KindSet, Instant) = ([], Time.never)
-    let due = crews.hasDrivers ? view.due : []
-    guard !due.isEmpty else { return (found, until) }
+  /// The other drivers that a driver may give way to: those of other pools, of which each comes when it is called.
+  private func rivals(of driver: Driver, at now: Instant) -> [Driver] {
+    var found: [Driver] = []
+    guard crews.hasDrivers else { return found }
     forEachDriver { rival in
-      guard rival !== driver, rival.member == nil || rival.member?.pool !== driver.member?.pool, rival.comes(at: now)
-      else { return }
-      let its = self.view(rival, Hearing(), at: now)
-      let both = its.due.intersection(due)
-      for kind in Kind.allCases where both.contains(kind) {
-        guard let theirs = its.first(kind), let mine = view.first(kind) else { continue }
-        guard theirs.score > mine.score || (theirs.score == mine.score && theirs.sequence < mine.sequence) else {
-          continue
-        }
-        found.formUnion(KindSet(kind))
-        // What the governor has refused it would refuse this one.
-        let asksAt = rival.askAgainAt[kind]
-        if asksAt <= now { rival.callFirst(at: now) }
-        until = min(until, max(asksAt, now).adding(Driver.patience))
+      if rival !== driver, rival.member == nil || rival.member?.pool !== driver.member?.pool, rival.comes(at: now) {
+        found.append(rival)
       }
     }
-    return (found, until)
+    return found
   }
 
   private static var clockHasNoThread: SeleneError {
@@ -279,8 +266,10 @@ extension Scheduler {
   private func drive(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> Act {
     while true {
       var view = self.view(driver, hearing, at: now)
-      (view.outranked, view.outrankedUntil) = outranked(view, driver, at: now)
+      let rivals = rivals(of: driver, at: now)
+      view.rivals = rivals.map { self.view($0, Hearing(), at: now) }
       let plan = view.plan()
+      for place in plan.calls { rivals[place].callFirst(at: now) }
       for made in plan.decisions { note(made.decision, neverRan: made.neverRan, at: now) }
       driver.askAgainAt = plan.askAgainAt
       switch plan.step {

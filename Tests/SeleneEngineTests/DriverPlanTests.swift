@@ -362,6 +362,32 @@ enum Said: Equatable {
     #expect(view.askAgainAt.refresh == .min)
   }
 
+  @Test("L7 the next window goes to the rival whose first task is better, and which is called")
+  func rivals() throws {
+    let now = Self.now + Time.minute
+    func view(_ recipe: Recipe) throws -> DriverView {
+      let made = try Self.view([recipe])
+      return DriverView(terms: made.terms, table: made.table, governor: made.governor, now: now)
+    }
+    func plan(_ priority: Int32, kind: Kind = .refresh, _ change: (inout DriverView) -> Void = { _ in }) throws
+      -> DriverPlan
+    {
+      var (rival, mine) = (try view(Recipe("its", .once, kind: kind, priority: priority)), try view(Self.fetch))
+      change(&rival)
+      mine.rivals = [rival]
+      return mine.plan()
+    }
+    let mine = Said.open(Self.refresh, budget: 30 * Time.second)
+    let better = try plan(5)
+    #expect(Said(better) == .sleep(now + Driver.patience) && better.calls == [0])
+    for other in [try plan(1), try plan(3), try plan(5, kind: .processing), try plan(5) { $0.open = Self.refresh }] {
+      #expect(Said(other) == mine && other.calls.isEmpty)
+    }
+    // What the governor has refused it is not called for, and it is waited for as long.
+    let refused = try plan(5) { $0.askAgainAt.refresh = now + 7 }
+    #expect(Said(refused) == .sleep(now + 7 + Driver.patience) && refused.calls.isEmpty)
+  }
+
   @Test("G7 fields of a driver are checked")
   func fields() throws {
     func refuses(_ change: (inout DriverDraft) -> Void) -> Bool {
