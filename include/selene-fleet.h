@@ -3,9 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A FLEET is a scheduler whose records are in a schema of PostgreSQL 13 or newer (docs/fleet.md). Any number of machines
- * register tasks there, and any number run them. This library, libselene-fleet, registers, looks and manages; and it lets the
- * tasks of a scheduler of selene.h come from a fleet: a WORKER. It needs libselene, libpq and the C library.
+ * A FLEET is a scheduler whose records are in a schema of PostgreSQL 13 or newer (docs/fleet.md). Any number of
+ * machines register tasks there, and any number run them. This library, libselene-fleet, registers, inspects and
+ * manages tasks, and it connects a scheduler of selene.h to a fleet, whose tasks it then runs: a WORKER. It needs
+ * libselene, libpq and the C library.
  *
  *     #include <selene-fleet.h>
  *
@@ -22,37 +23,38 @@
  *     selene_fleet_work(fleet, scheduler, NULL, &worker);         on those that run it
  *     selene_driver_start(scheduler, NULL);
  *
- * The conventions are those of selene.h: status, time, text, ownership, structs, threads, memory. What is other:
+ * The conventions are those of selene.h: status, time, text, ownership, structs, threads, memory. The differences:
  *
- * Status. selene_fleet_detail says what was wrong in this thread's last call of this library that failed, and
- *   selene_fleet_fault the same as data. Any function that takes a handle may answer INVALID_HANDLE and FORKED. Any that talks to the database may answer these, which are not
- *   repeated below:
+ * Status. selene_fleet_detail says what was wrong in this thread's last failed call of this library, and
+ *   selene_fleet_fault the same as data. Any function that takes a handle may answer INVALID_HANDLE and FORKED. Any
+ *   that talks to the database may answer these, which are not repeated below:
  *     OWNER_AWAY       the database cannot be reached, or the connection was lost or silent for the option timeout; nothing
  *                      was changed. The next call connects again
- *     OUTCOME_UNKNOWN  the same, after something was sent that changes records: it was done, or it was not. To register the
- *                      same id again, or to cancel it again, does no harm
+ *     OUTCOME_UNKNOWN  the same, after a request that changes records was sent: it may have been carried out. Registering
+ *                      or cancelling the same id again does no harm
  *     REFUSED          the user of the database may not do so, or the database is read-only
  *     UNSUPPORTED      the schema is not there, or not that of a fleet that this library knows: selene_fleet_install; or a
  *                      pooler hands connections on after each statement
- *     BUSY             a lock, a deadlock or a limit of time of the database was in the way; nothing was changed
+ *     BUSY             a lock, a deadlock or a timeout of the database interfered; nothing was changed
  *     EXHAUSTED        the database has no resources left; STORE_FULL: its disk is full; nothing was changed
- *     INTERNAL         anything else that the database says; nothing was changed
- *   What the functions of the fleet refuse is the status that they name (SQLSTATE SE and its number), and the detail is theirs.
- *   Text that the database does not take is INVALID_ARGUMENT.
+ *     INTERNAL         any other error of the database; nothing was changed
+ *   An error of the fleet's functions is the status that they name (SQLSTATE SE and its number), with their detail.
+ *   Text that the database does not accept is INVALID_ARGUMENT.
  *
- * Connections. A fleet has one for its calls, which go one behind the other, a worker has one and one more to listen. Each is
- *   made when it is needed, and again after it was lost. Nothing is kept in it: a pooler may hand it on after each transaction,
- *   but that to listen (listen_dsn). Whoever wants a task to be there if, and only if, a transaction of his own commits calls
- *   the function register of the fleet on his own connection: "select selene.register($1, ...)".
+ * Connections. A fleet has one for its calls, which are made one after another; a worker has one, and another to
+ *   listen. Each is made when it is needed, and again after it was lost. They keep no session state, so a pooler may
+ *   hand them on after each transaction, except the one to listen (listen_dsn). To register a task if, and only if, a
+ *   transaction of your own commits, call the fleet's function register on your own connection: "select
+ *   selene.register($1, ...)".
  *
- * Time is the database's: instants that a fleet tells are those of its clock. Durations go to it in whole microseconds, rounded
- *   up.
+ * Time is the database's: instants that a fleet returns are those of its clock. Durations are sent in whole
+ *   microseconds, rounded up.
  *
- * Threads. Every function may be called from any thread. A worker has one thread, "selene/fleet"; another, "selene/connect",
- *   lives while a connection is made, since names may take long to be resolved. They block the signals that are sent to a
- *   process. No handler is called on them; an observer of the scheduler may be.
+ * Threads. Every function may be called from any thread. A worker has one thread, "selene/fleet"; another,
+ *   "selene/connect", lives while a connection is made, since resolving names may take long. They block the signals
+ *   that are sent to a process. No handler is called on them; an observer of the scheduler may be.
  *
- * Fork. In the child every handle of the parent answers FORKED, and nothing of the parent's connections is touched; the child
+ * Fork. In the child every handle of the parent answers FORKED, and the parent's connections are not touched; the child
  *   may open fleets of its own.
  */
 #ifndef SELENE_FLEET_H
@@ -68,7 +70,7 @@ extern "C" {
  *  FLEET
  * ========================================================================= */
 
-/** A fleet as a program sees it that registers, looks and manages. 0 is none. */
+/** A fleet, to a program that registers, inspects and manages tasks. 0 is none. */
 typedef uint64_t selene_fleet;
 
 /** Where a fleet is. Initialise with SELENE_FLEET_OPTIONS_INIT. Since: 0.2. */
@@ -76,14 +78,15 @@ typedef struct selene_fleet_options {
     uint32_t struct_size;
     /** 0. */
     uint32_t flags;
-    /** How to reach the database, as libpq takes it: "host=db dbname=app", "postgresql://…". Default: empty, what the
-     *  environment says (PGHOST …). */
+    /** How to reach the database, as a libpq connection string: "host=db dbname=app", "postgresql://…". Default: empty,
+     *  the environment's settings (PGHOST …). */
     selene_text dsn;
-    /** The same for the connection on which workers listen, which no pooler may hand on. Default: empty, that of dsn. */
+    /** The same for the connection on which workers listen, which must not go through a pooler that hands it on.
+     *  Default: empty, that of dsn. */
     selene_text listen_dsn;
     /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
     selene_text schema;
-    /** Where tasks go whose place does not say it, and what selene_fleet_pause and _resume mean, 1 … 255 bytes. Default
+    /** The queue of tasks whose place names none, and of selene_fleet_pause and _resume, 1 … 255 bytes. Default
      *  "default". */
     selene_text queue;
     /** How long making a connection may take, ns: 1 ms … 1 h; default 10 s. */
@@ -98,7 +101,7 @@ typedef struct selene_fleet_options {
             10 * SELENE_SECOND, 30 * SELENE_SECOND                                                 \
     }
 
-/** Bytes that a function gives; a NUL that is not counted stands behind them. Since: 0.2. */
+/** Bytes that a function returns, followed by a NUL that is not counted. Since: 0.2. */
 typedef struct selene_fleet_bytes {
     uint32_t struct_size;
     uint32_t flags;
@@ -106,9 +109,9 @@ typedef struct selene_fleet_bytes {
 } selene_fleet_bytes;
 
 /**
- * What exactly was wrong in this thread's last call of this library that failed.
+ * What exactly was wrong in this thread's last failed call of this library.
  *
- * What the database said is told as it said it. A successful call leaves it as it is, but for selene_fleet_install and
+ * Messages of the database are given verbatim. A successful call leaves it as it is, except selene_fleet_install and
  * selene_fleet_register_batch; "" if no call of this thread failed yet.
  *
  * Ownership: the library's; valid until this thread's next call of this library that fails. Cannot fail. Thread: any, each has
@@ -158,19 +161,19 @@ SELENE_API selene_status selene_fleet_open(const selene_fleet_options *options,
  * @param grace  how long, in ns, workers wait for runs in flight, all of them together: 0 … 24 h
  * @return INVALID_ARGUMENT, REENTRANT (on the thread of one of its workers); the fleet is open then
  *
- * Thread: any; blocks up to the grace and some seconds, calls of other threads end as they end. Since: 0.2.
+ * Thread: any; blocks up to the grace and a few seconds; calls of other threads run to their end. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_close(selene_fleet fleet, int64_t grace);
 
 /**
- * Makes the schema of a fleet, or brings it to this release; what is there stays. In one transaction.
+ * Creates the schema of a fleet, or upgrades it to this release and keeps what is there, in one transaction.
  *
- * After OK selene_fleet_detail says what the database warned of, such as that roles are not there and it may not make them;
- * "" if it did not.
+ * After OK selene_fleet_detail has the warnings of the database, for example that roles are missing and may not be
+ * created; "" if there were none.
  *
  * @param options     where; NULL for all defaults
- * @param out_script  NULL: it is done. Else it is not, no connection is made, and this is what would be run, for people to
- *                    read or for somebody else to run
+ * @param out_script  NULL: it is done. Else nothing is done, no connection is made, and this is the script that would
+ *                    be run, to read it or to run it some other way
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
  *
  * Ownership: the caller frees the script with selene_fleet_bytes_destroy. Thread: any; blocks up to five minutes. Since: 0.2.
@@ -178,7 +181,7 @@ SELENE_API selene_status selene_fleet_close(selene_fleet fleet, int64_t grace);
 SELENE_API selene_status selene_fleet_install(const selene_fleet_options *options,
                                               selene_fleet_bytes **out_script);
 
-/** Frees bytes that a function of this library gave; NULL is ignored. Thread: any. Since: 0.2. */
+/** Frees bytes that a function of this library returned; NULL is ignored. Thread: any. Since: 0.2. */
 SELENE_API void selene_fleet_bytes_destroy(selene_fleet_bytes *bytes);
 
 /* ============================================================================
@@ -190,9 +193,9 @@ typedef struct selene_fleet_place {
     uint32_t struct_size;
     /** 0. */
     uint32_t flags;
-    /** Its queue; default: empty, that of the fleet. Its id is one in all queues. */
+    /** Its queue; default: empty, that of the fleet. Ids are unique across all queues. */
     selene_text queue;
-    /** What a worker must carry to be given it, such as "gpu"; at most 16. Default: none. */
+    /** Labels that a worker must have to run it, such as "gpu"; at most 16. Default: none. */
     const selene_text *labels;
     uint64_t label_count;
 } selene_fleet_place;
@@ -200,7 +203,8 @@ typedef struct selene_fleet_place {
 #define SELENE_FLEET_PLACE_INIT                                                                    \
     { SELENE_SIZE(selene_fleet_place), 0, {NULL, 0}, NULL, 0 }
 
-/** A task of a fleet: the live record of an id, else the last. Made by selene_fleet_get, and by selene_fleet_list. Since: 0.2. */
+/** A task of a fleet: the live record of an id, or else the last. Made by selene_fleet_get, and by selene_fleet_list.
+ *  Since: 0.2. */
 typedef struct selene_fleet_record {
     uint32_t struct_size;
     uint32_t flags;
@@ -226,7 +230,7 @@ typedef struct selene_fleet_record {
     uint32_t attempts;
     /** How often its definition was updated. */
     uint32_t generation;
-    /** Of how many response times the estimate is the mean. */
+    /** How many response times the estimate is the mean of. */
     uint32_t response_time_count;
     /** 0. */
     uint32_t reserved;
@@ -241,7 +245,7 @@ typedef struct selene_fleet_record {
     int64_t run;
     /** The worker that runs it; empty: none. */
     selene_text node;
-    /** Why its last run failed; empty: it did not, or did not say it. */
+    /** Why its last run failed; empty: it did not fail, or gave no reason. */
     selene_text failure;
     /** How many records wait behind it. */
     uint64_t appended;
@@ -263,9 +267,9 @@ typedef struct selene_fleet_filter {
     selene_text tag;
     /** Those in this state, a SELENE_STATE_ number; default −1: all. Tasks that have ended are not listed. */
     int32_t state;
-    /** At most so many: 1 … 1 000; default 100. */
+    /** At most this many: 1 … 1 000; default 100. */
     uint32_t most;
-    /** Those behind this number: next of the page before; default 0: from the first on. */
+    /** Those after this number: next of the previous page; default 0: from the first on. */
     int64_t after;
 } selene_fleet_filter;
 
@@ -289,7 +293,7 @@ typedef struct selene_fleet_reason {
     selene_text reason;
     /** In words. */
     selene_text detail;
-    /** When that may change; SELENE_NEVER: that is not known. */
+    /** When that may change; SELENE_NEVER: not known. */
     int64_t until;
 } selene_fleet_reason;
 
@@ -316,7 +320,7 @@ SELENE_API selene_status selene_fleet_place_init(selene_fleet_place *place, uint
  * Registers a task in a fleet; it is durable when this returns.
  *
  * @param task             what it is; copied. Note that a task is standing unless its schedule says otherwise
- * @param place            its queue and what a worker must carry; NULL: the fleet's queue, nothing
+ * @param place            its queue and required labels; NULL: the fleet's queue, none
  * @param out_disposition  a SELENE_DISPOSITION_ number; may be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, TOO_LARGE, TOO_MANY_PENDING, UNSUPPORTED (also: what tasks of a fleet do not
  *         have: flags, timeout, stall_limit, jitter, group, after, latest_begin, conditions, SELENE_RECURRENCE_CALENDAR)
@@ -330,12 +334,12 @@ SELENE_API selene_status selene_fleet_register(selene_fleet fleet, const selene_
 /**
  * Registers many tasks in a fleet in one commit; they are durable when this returns.
  *
- * Each is judged as by selene_fleet_register; one that is refused does not stop the others. Who registers the same ids at the
- * same time should do so in the same order.
+ * Each is checked as by selene_fleet_register; one that is refused does not prevent the others. Callers that register
+ * the same ids concurrently should do so in the same order.
  *
  * @param tasks            count pointers to what they are; copied
  * @param count            how many: up to 10 000, whose inputs are 256 MiB at most
- * @param place            of all of them: queue and what a worker must carry; NULL: the fleet's queue, nothing
+ * @param place            of all of them: queue and required labels; NULL: the fleet's queue, none
  * @param out_statuses     count statuses, one for each; may be NULL. Written if the call is OK
  * @param out_dispositions count SELENE_DISPOSITION_ numbers, untouched where refused; may be NULL
  * @return INVALID_ARGUMENT (also: a text that the database does not take), UNSUPPORTED_STRUCT, TOO_LARGE: then nothing was
@@ -460,7 +464,7 @@ SELENE_API selene_status selene_fleet_list(selene_fleet fleet, const selene_flee
 SELENE_API void selene_fleet_page_destroy(selene_fleet_page *page);
 
 /**
- * Tells every reason why a task does not run now.
+ * Gives every reason why a task does not run now.
  *
  * @param id, id_length    the task; −1: NUL-terminated
  * @param out_explanation  one block, with its texts
@@ -549,13 +553,13 @@ typedef struct selene_fleet_item {
     /** "nodes", "ready", "queue 'mail'", … */
     selene_text item;
     selene_text value;
-    /** 1: somebody should look. */
+    /** 1: needs attention. */
     uint32_t is_alarm;
     /** 0. */
     uint32_t reserved;
 } selene_fleet_item;
 
-/** How a fleet is. Made by selene_fleet_status. Since: 0.2. */
+/** The state of a fleet. Made by selene_fleet_status. Since: 0.2. */
 typedef struct selene_fleet_items {
     uint32_t struct_size;
     uint32_t flags;
@@ -566,7 +570,7 @@ typedef struct selene_fleet_items {
 } selene_fleet_items;
 
 /**
- * Lets workers be given nothing of the fleet's queue; what runs goes on.
+ * Pauses the fleet's queue: workers are given none of its tasks; runs in flight go on.
  *
  * @param span  for how long, ns: 0 … 10 years; SELENE_NEVER: until selene_fleet_resume
  * @return INVALID_ARGUMENT
@@ -575,7 +579,7 @@ typedef struct selene_fleet_items {
  */
 SELENE_API selene_status selene_fleet_pause(selene_fleet fleet, int64_t span);
 
-/** Lets workers be given tasks of the fleet's queue again. Thread: any; blocks. Since: 0.2. */
+/** Resumes the fleet's queue. Thread: any; blocks. Since: 0.2. */
 SELENE_API selene_status selene_fleet_resume(selene_fleet fleet);
 
 /**
@@ -622,16 +626,16 @@ SELENE_API selene_status selene_fleet_queue_list(selene_fleet fleet, const char 
 SELENE_API void selene_fleet_queues_destroy(selene_fleet_queues *queues);
 
 /**
- * Tells workers that listen that something of the fleet's queue is due, so that they need not wait for their next look: call
- * it once after what was registered.
+ * Notifies listening workers that tasks of the fleet's queue are due, so that they need not wait for their next poll:
+ * call it once after registering.
  *
  * Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_wake(selene_fleet fleet);
 
 /**
- * Forgets what ended longer ago than that, in all queues, and makes and drops partitions of the history. Workers do so by
- * themselves, but for what has the longest retention, which they drop a day at a time.
+ * Forgets records that ended longer ago than age, in all queues, and makes and drops partitions of the history. Workers
+ * do so by themselves, except that records with the longest retention are dropped a day at a time.
  *
  * @param age        ns: 0 … 10 years; SELENE_NEVER: the retention of each queue
  * @param out_count  how many records were forgotten one by one; dropped partitions do not count. May be NULL
@@ -642,7 +646,7 @@ SELENE_API selene_status selene_fleet_wake(selene_fleet fleet);
 SELENE_API selene_status selene_fleet_prune(selene_fleet fleet, int64_t age, uint64_t *out_count);
 
 /**
- * Tells how a fleet is, and where somebody should look.
+ * Gives the state of a fleet, and what needs attention.
  *
  * @param out_items  one block, with its texts
  * @return INVALID_ARGUMENT
@@ -731,7 +735,7 @@ SELENE_API selene_status selene_fleet_drain(selene_fleet fleet, const char *name
  *  WORKER
  * ========================================================================= */
 
-/** What lets the tasks of a scheduler come from a fleet. 0 is none. */
+/** What connects a scheduler to a fleet, whose tasks it runs. 0 is none. */
 typedef uint64_t selene_worker;
 
 enum {
@@ -753,15 +757,18 @@ typedef struct selene_worker_options {
     /** Queues whose tasks it takes; default: all. At most 1 000. */
     const selene_text *queues;
     uint64_t queue_count;
-    /** What this machine has that not all have, such as "gpu": it takes tasks that ask for no other labels. At most 64. */
+    /** What this machine has that others lack, such as "gpu": it takes tasks that require no other labels. At most
+     *  64. */
     const selene_text *labels;
     uint64_t label_count;
-    /** How long, in ns, the database waits for a sign of life before others take what runs here: 100 ms … 1 h; default 30 s. A
-     *  handler may take longer; it is asked to stop when the database cannot be reached for 0.8 of it. */
+    /** How long, in ns, the database waits for a sign of life before others take over what runs here: 100 ms … 1 h;
+     *  default 30 s. A handler may take longer; it is asked to stop when the database cannot be reached for 0.8 of
+     *  it. */
     int64_t lease;
-    /** A claim takes at most what keeps the free lanes busy for so long, ns: 0 … 10 s; default 250 ms; 0: one task a lane. */
+    /** A claim takes at most what keeps the free lanes busy for this long, ns: 0 … 10 s; default 250 ms; 0: one task a
+     *  lane. */
     int64_t horizon;
-    /** How often, in ns, it looks for work with a free lane when nothing notifies it: 10 ms … 1 h; default 1 s. */
+    /** How often, in ns, it looks for work with a free lane without a notification: 10 ms … 1 h; default 1 s. */
     int64_t poll;
     /** For people: 1 … 255 bytes. Default: empty, the machine's name and the process. */
     selene_text name;
@@ -787,7 +794,7 @@ typedef struct selene_worker_info {
     uint32_t listens;
     /** Its number in the view nodes of the fleet, which is another one after each time that its lease was lost; 0: none. */
     int64_t number;
-    /** Until when its lease is believed in, in the time of its scheduler; 0 without one. */
+    /** Until when it relies on its lease, in the time of its scheduler; 0 without one. */
     int64_t believes_until;
     /** Runs that were begun, or wait here for a lane; that were claimed and wait for these; whose end the database has not
      *  acknowledged. */
@@ -823,9 +830,9 @@ SELENE_API selene_status selene_worker_options_init(selene_worker_options *optio
 SELENE_API selene_status selene_worker_info_init(selene_worker_info *info, uint32_t struct_size);
 
 /**
- * Lets the tasks of a scheduler in memory come from a fleet, from now on until the worker is stopped. The section NODE of
- * selene.h says how they run: the scheduler's handlers, lanes, windows, governor and driver are what they are, and its windows
- * have to roll, as those of drivers do. It answers at once; that the database is away is told as SELENE_TROUBLE_FLEET.
+ * Makes a scheduler in memory run the tasks of a fleet from now on until the worker is stopped. The section NODE of
+ * selene.h says how they run: with the scheduler's handlers, lanes, windows, governor and driver; its windows must be
+ * rolling, as those of drivers are. It returns at once; if the database is away, SELENE_TROUBLE_FLEET says so.
  *
  * What is claimed counts for the limits of pending tasks of the scheduler, whose default for refresh is one: open it with
  * max_pending_refresh and max_pending_processing of SELENE_UNLIMITED, since the fleet has limits of its own.
@@ -843,7 +850,7 @@ SELENE_API selene_status selene_fleet_work(selene_fleet fleet, selene_scheduler 
                                            selene_worker *out_worker);
 
 /**
- * Tells how a worker stands.
+ * Gives the state of a worker.
  *
  * @param out_info  where to write; its struct_size is set
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
@@ -853,10 +860,10 @@ SELENE_API selene_status selene_fleet_work(selene_fleet fleet, selene_scheduler 
 SELENE_API selene_status selene_worker_get(selene_worker worker, selene_worker_info *out_info);
 
 /**
- * Stops a worker: it takes nothing more, gives back what was not begun, waits until its runs have ended, and tells the
- * database. Windows, driver and scheduler stay as they are. 0 is ignored.
+ * Stops a worker: it takes nothing more, gives back what was not begun, waits until its runs have ended, and reports
+ * them to the database. Windows, driver and scheduler stay as they are. 0 is ignored.
  *
- * @param grace  after how many ns it waits no longer, 0 … 24 h; what it still has then others take when the lease is over
+ * @param grace  how long it waits at most, in ns, 0 … 24 h; others take over what it still has when the lease is over
  * @return INVALID_ARGUMENT, REENTRANT (on the worker's own thread)
  *
  * Thread: any; blocks up to the grace, and a second more where a connection is just being made. Inside a handler of the

@@ -369,8 +369,8 @@ enum {
      *  OK; closing does not touch what is in their place. */
     SELENE_ERROR_STORE_MOVED = 56,
 
-    /** Of a connection: no process serves the store, or the one that did has ended or does not answer. The detail says
-     *  whether what was asked may have been done. Since: 0.2. */
+    /** Of a connection: no process serves the store, or the one that did has ended or does not answer. The fault says
+     *  whether the request may have been carried out (SELENE_FAULT_IN_DOUBT). Since: 0.2. */
     SELENE_ERROR_OWNER_AWAY = 57,
     /** Of a connection: the process that has the store open does not permit this user to do so. Since: 0.2. */
     SELENE_ERROR_REFUSED = 58
@@ -419,10 +419,15 @@ enum {
     SELENE_UNIT_BITS = 5
 };
 
+enum {
+    /** Of OWNER_AWAY: the request may have been carried out; without it nothing was changed. Since: 0.2. */
+    SELENE_FAULT_IN_DOUBT = 1
+};
+
 /** What was wrong in a failed call, as data. */
 typedef struct selene_fault {
     uint32_t struct_size;
-    /** 0. */
+    /** SELENE_FAULT_ bits. */
     uint32_t flags;
     /** The status of that call; SELENE_OK if no call of this thread failed yet. */
     selene_status status;
@@ -2849,7 +2854,7 @@ enum {
     SELENE_LOG_ERROR = 1,
     /** Something keeps the scheduler from working, or will: troubles, threads left behind, interrupted tasks, a salvage. */
     SELENE_LOG_WARNING = 2,
-    /** The ordinary course: stores opened and closed, drivers, the end of a trouble. */
+    /** Routine events: stores opened and closed, drivers, the end of a trouble. */
     SELENE_LOG_INFO = 3
 };
 
@@ -3335,8 +3340,8 @@ SELENE_API selene_status selene_server_close(selene_server server);
  *
  * When the owner has ended and another one serves the store, the next call reaches that one. Any call through the
  * handle may answer OWNER_AWAY: no process serves the socket, or the owner ended or did not answer during the call. The
- * detail says whether the request may have been carried out. Calls that only read, and those that are idempotent, are
- * retried once. REFUSED: the owner does not permit this user to do so.
+ * fault says whether the request may have been carried out (SELENE_FAULT_IN_DOUBT). Calls that only read, and those
+ * that are idempotent, are retried once. REFUSED: the owner does not permit this user to do so.
  *
  * @param options        how; path is required
  * @param out_scheduler  the handle, closed by selene_scheduler_close

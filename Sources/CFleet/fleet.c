@@ -174,7 +174,8 @@ selene_status fleet_failed(const answer *given, int is_reading) {
         int is_open = given->is_sent && !is_reading;
         return fleet_refuse(is_open ? SELENE_ERROR_OUTCOME_UNKNOWN : SELENE_ERROR_OWNER_AWAY,
                             "fleet", "%s; %s", given->message,
-                            is_open ? "what was asked may have been done" : "nothing was changed");
+                            is_open ? "the request may have been carried out"
+                                    : "nothing was changed");
     }
     // A status that this library knows; OK is none.
     long number = strncmp(state, "SE", 2) == 0 ? strtol(state + 2, NULL, 10) : 0;

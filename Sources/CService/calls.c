@@ -405,9 +405,11 @@ static int32_t settle(connection *own, worker *by, window *at, int32_t status, v
     }
     pthread_mutex_unlock(&own->calling);
     if (status != SELENE_ERROR_INVALID_HANDLE) return status;
-    return wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path,
-                     "its owner ended, or the connection was closed, while the window was open; "
-                     "its runs are over");
+    wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path,
+              "its owner ended, or the connection was closed, while the window was open; "
+              "its runs are over");
+    failure->flags = SELENE_FAULT_IN_DOUBT;
+    return failure->status;
 }
 
 // Sees a window through to its report, which comes by the deadline whatever the handlers do.
@@ -533,7 +535,7 @@ static int32_t begin_window(connection *own, const void *given, int is_async,
         status = wire_fail(failure, SELENE_ERROR_UNAVAILABLE, "", NULL, "it is being closed");
     else if ((terms.flags & SELENE_WINDOW_INLINE) == 0 && lanes_left_behind(own, 0) >= OVERRUN_MOST)
         status = wire_fail(failure, SELENE_ERROR_BUSY, "", NULL,
-                           "%u threads are still in handlers that overran, which is the most",
+                           "%u threads are still in handlers that overran, which is the limit",
                            lanes_left_behind(own, 0));
     // One of exactly these kinds is joined.
     pthread_mutex_lock(&own->calling);

@@ -173,9 +173,10 @@ const char *connection_words(int error) {
         return "its owner ended the connection";
     case EAGAIN: // its queue of connections has no room, which it empties while it runs
     case ETIMEDOUT:
-        return "its owner has not answered in time";
+        return "its owner did not answer in time";
     case EPROTO:
-        return "what answers is not the owner of a store, or not of this kind of machine";
+        return "the process that answers is not the owner of a store, or runs on another kind of "
+               "machine";
     case ENOENT:
         return "no process serves it";
     case ECONNREFUSED:
@@ -206,7 +207,9 @@ static const char *words_of_path(const connection *own, int error) {
 static int32_t away(const connection *own, int error, const char *words, int is_in_doubt,
                     service_failure *failure) {
     wire_fail(failure, SELENE_ERROR_OWNER_AWAY, "path", own->path, "%s; %s", words,
-              is_in_doubt ? "what was asked may have been done, or not" : "nothing was changed");
+              is_in_doubt ? "the request may have been carried out, or not"
+                          : "nothing was changed");
+    failure->flags = is_in_doubt ? SELENE_FAULT_IN_DOUBT : 0;
     if (error == ETIMEDOUT || error == EAGAIN) {
         failure->unit = SELENE_UNIT_DURATION;
         failure->value = own->timeout;

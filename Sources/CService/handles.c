@@ -108,7 +108,7 @@ int32_t wire_enter(wire_entry *entry, uint64_t kind, service_failure *failure) {
     pthread_mutex_unlock(&table);
     if (slot < SLOTS) return SELENE_OK;
     return wire_fail(failure, SELENE_ERROR_EXHAUSTED, "path", NULL,
-                     "%d servers and connections are open, which is the most", SLOTS);
+                     "%d servers and connections are open, which is the limit", SLOTS);
 }
 
 static wire_entry *acquire(uint64_t handle, size_t slot, uint64_t kind, const char *noun,

@@ -182,8 +182,7 @@ int32_t service_events_next(uint64_t handle, int64_t timeout, const void **out_e
         if (from->is_over) {
             status = wire_fail(
                 failure, SELENE_ERROR_OWNER_AWAY, "path", own->path,
-                "%s; of what happens from now on nothing is told until the events are opened again",
-                from->why);
+                "%s; later events are not reported until the events are opened again", from->why);
             break;
         }
         int64_t passed = platform_boot_clock() - begun;

@@ -238,7 +238,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
                            from->peer.user, (int)getpid(), geteuid());
     else if (own->welcome_count >= own->max_clients)
         status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "clients", NULL,
-                           "%u are connected to process %d, which is the most", own->max_clients,
+                           "%u are connected to process %d, which is the limit", own->max_clients,
                            (int)getpid());
     if (status != SELENE_OK) {
         atomic_fetch_add(&own->refused, 1);
@@ -489,7 +489,7 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
     if ((from->rights & operation->right) == 0) {
         atomic_fetch_add(&own->refused, 1);
         wire_fail(&failure, SELENE_ERROR_REFUSED, "user", NULL,
-                  "%u has not the right that this needs at process %d: %s", from->peer.user,
+                  "%u lacks the right that this needs at process %d: %s", from->peer.user,
                   (int)getpid(), right_name(operation->right));
         refuse(from, head, &failure);
         return;

@@ -68,7 +68,7 @@ extension selene_options: SizedStruct {
   func hostClock() throws(SeleneError) -> HostClock? {
     guard flags & UInt32(SELENE_OPTIONS_SET_CLOCK) == 0 else {
       guard clock == nil else {
-        throw SeleneError(.invalidArgument, "clock", "with SELENE_OPTIONS_SET_CLOCK the scheduler has another clock")
+        throw SeleneError(.invalidArgument, "clock", "cannot be combined with SELENE_OPTIONS_SET_CLOCK")
       }
       return HostClock(told: clock_start)
     }

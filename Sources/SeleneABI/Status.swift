@@ -60,7 +60,7 @@ func fail(_ failure: UnsafePointer<service_failure>) -> selene_status {
   }
   put(0)
   Failure.fault.pointee = selene_fault(
-    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: failure.pointee.status,
+    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: failure.pointee.flags, status: failure.pointee.status,
     unit: failure.pointee.unit, field: put(1), subject: put(2), found: put(3), allowed: put(4), problem: put(5),
     value: failure.pointee.value, least: failure.pointee.least, greatest: failure.pointee.greatest)
   return failure.pointee.status
@@ -101,14 +101,14 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
     return ("TOO_MANY_PENDING", "The limit of pending requests or of waiting successors is reached.")
   case .notPermitted: return ("NOT_PERMITTED", "The id is not among the permitted ones.")
   case .outOfQuota:
-    return ("OUT_OF_QUOTA", "Expedited tasks have used their quota, and this one is refused then.")
+    return ("OUT_OF_QUOTA", "The quota of expedited tasks is used up.")
   case .immediateRunIneligible: return ("IMMEDIATE_RUN_INELIGIBLE", "The task cannot run now.")
   case .invalidArgument: return ("INVALID_ARGUMENT", "A parameter or a field is outside what is allowed.")
   case .invalidHandle:
     return ("INVALID_HANDLE", "The handle or token was never issued, is closed, or is of another type.")
   case .unsupportedStruct:
     return ("UNSUPPORTED_STRUCT", "struct_size is too small, or a field that this library does not know is set.")
-  case .unsupported: return ("UNSUPPORTED", "The combination asked for does not exist.")
+  case .unsupported: return ("UNSUPPORTED", "The combination is not supported.")
   case .tooLarge: return ("TOO_LARGE", "The input is larger than the scheduler accepts.")
   case .notFound: return ("NOT_FOUND", "No task or handler has that name.")
   case .alreadyExists:
@@ -121,7 +121,7 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   case .reentrant: return ("REENTRANT", "The call is not legal inside a callback of the same scheduler.")
   case .forked: return ("FORKED", "The scheduler was opened before fork() and belongs to the parent.")
   case .exhausted: return ("EXHAUSTED", "A resource of the system or of the library ran out.")
-  case .inconsistent: return ("INTERNAL", "An inner consistency check failed.")
+  case .inconsistent: return ("INTERNAL", "An internal consistency check failed.")
   case .storeCannotOpen: return ("STORE_CANNOT_OPEN", "The store cannot be opened or created.")
   case .storeLocked: return ("STORE_LOCKED", "Another scheduler has the store open.")
   case .storeCorrupt: return ("STORE_CORRUPT", "The file of the store is damaged.")
@@ -134,7 +134,7 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   case .storeMoved:
     return ("STORE_MOVED", "The file of the store or its log was removed or replaced while it was open.")
   case .ownerAway: return ("OWNER_AWAY", "The process that has the store open is gone, or does not answer.")
-  case .refused: return ("REFUSED", "The process that has the store open does not let this user do so.")
+  case .refused: return ("REFUSED", "The process that has the store open does not permit this user to do so.")
   }
 }
 

@@ -166,7 +166,7 @@ package struct ExpeditedLedger: Sendable {
   }
 
   private static var corrupt: SeleneError {
-    SeleneError(.storeCorrupt, "store", "the row of the governor is not valid: the expedited runs are not such")
+    SeleneError(.storeCorrupt, "store", "the row of the governor is not valid: the expedited runs are malformed")
   }
 }
 

@@ -146,7 +146,7 @@ extension TaskTable {
         .invalidArgument, "existing", "the live task of this id is not a once task and has no successors")
     }
     guard self[head].kind == new.kind else {
-      throw SeleneError(.invalidArgument, "kind", "a successor has the kind of the live task of its id")
+      throw SeleneError(.invalidArgument, "kind", "a successor must have the kind of the live task with its id")
     }
     let waiting = waiting(behind: head)
     guard waiting.count < Self.mostWaiting else {

@@ -119,7 +119,7 @@ package struct Options: Sendable {
       minimum: draft.minimumBackoff, maximum: draft.maximumBackoff, jitter: draft.backoffJitter)
     policy.maxInput = draft.maxInputSize
     guard !(draft.freshness && draft.observedRange) else {
-      throw SeleneError(.invalidArgument, "flags", "OBSERVED_RANGE and FRESHNESS are two orders; one can be chosen")
+      throw SeleneError(.invalidArgument, "flags", "OBSERVED_RANGE and FRESHNESS exclude each other")
     }
     policy.freshness = draft.freshness
     self.policy = policy

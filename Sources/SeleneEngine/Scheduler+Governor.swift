@@ -255,7 +255,7 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `notFound`.
   package func lastDecision(_ kind: Int32) throws(SeleneError) -> Decision {
     guard let decision = governance.last[try Kind(checking: kind)] else {
-      throw SeleneError(.notFound, "kind", "nothing decided about it since the scheduler was opened")
+      throw SeleneError(.notFound, "kind", "nothing has been decided about it since the scheduler was opened")
     }
     return decision
   }

@@ -18,7 +18,7 @@ extension Scheduler {
   ) throws(SeleneError) -> R {
     try enter(handle, probing: probing, isQuestion: isQuestion) { (scheduler, moment) throws(SeleneError) in
       guard let member = scheduler.crews.members[number] else {
-        throw SeleneError(.invalidHandle, "scheduler", "the connection is no member of a pool")
+        throw SeleneError(.invalidHandle, "scheduler", "the connection is not a member of a pool")
       }
       return try body(scheduler, member, moment)
     }

@@ -165,7 +165,7 @@ extension Scheduler {
   private func claimed(_ number: UInt64) throws(SeleneError) -> (node: SchedulerNode, place: Int) {
     _ = try runs.find(number)
     guard let node, let place = node.place(ofRun: number) else {
-      throw SeleneError(.unsupported, "run", "its task is not one of a fleet")
+      throw SeleneError(.unsupported, "run", "its task does not belong to a fleet")
     }
     return (node, place)
   }

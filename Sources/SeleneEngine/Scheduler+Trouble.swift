@@ -92,7 +92,7 @@ extension Scheduler {
 
   /// The first event finds no room.
   func observerFellBehind(at now: Instant) {
-    let error = SeleneError(.exhausted, "65536 events wait for the observer, those that come now are lost")
+    let error = SeleneError(.exhausted, "65536 events wait for the observer; further ones are lost")
     _ = troubles.begin(.observer, status: error.code.rawValue, at: now)
     outbox.tellOfLoss(told(.observer, error), at: now)
     log(.warning, "trouble (\(Trouble.observer.name)): \(error.detail)")

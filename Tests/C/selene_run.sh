@@ -29,14 +29,14 @@ END
 echo 'late  schedule=once delay=2s -- true' >"$work/late"
 echo 'later  schedule=once delay=1h -- echo later' >"$work/later"
 
-ends "an unknown option is refused in our words" 2 '^selene-run: --nope: there is no such option; try --help$' -- \
+ends "an unknown option is refused in our words" 2 '^selene-run: --nope: unknown option; try --help$' -- \
   --nope "$work/tasks"
-ends "so is an unknown letter" 2 '^selene-run: -x: there is no such option' -- -x "$work/tasks"
-ends "an abbreviation is refused and its option named" 2 '^selene-run: --lane: there is no such option; --lanes is one' -- \
+ends "so is an unknown letter" 2 '^selene-run: -x: unknown option' -- -x "$work/tasks"
+ends "an abbreviation is refused and its option named" 2 '^selene-run: --lane: unknown option; --lanes is one' -- \
   --lane 2 "$work/tasks"
 ends "also with its value behind an equals sign" 2 '^selene-run: --bud=1s: .*--budget is one' -- --bud=1s "$work/tasks"
 ends "also behind the workload" 2 '^selene-run: --qui: .*--quiet is one' -- "$work/tasks" --qui
-ends "an abbreviation of several options is refused" 2 '^selene-run: --max-pending: there is no such option' -- \
+ends "an abbreviation of several options is refused" 2 '^selene-run: --max-pending: unknown option' -- \
   --max-pending 2 "$work/tasks"
 ends "an option without its value is refused" 2 '^selene-run: --budget: found nothing; allowed is a value' -- --budget
 ends "an option with a value that it does not take is refused" 2 '^selene-run: --quiet=1: found a value; allowed is none' -- \

@@ -353,9 +353,9 @@ static void test_owner_killed_in_flight(void) {
         CHECK(pthread_join(thread, NULL) == 0);
         CHECK_INT(SELENE_ERROR_OWNER_AWAY, asked.status);
         /* It may also have come only now: then nobody was there. */
-        CHECK(strstr(asked.detail, "may have been done") ||
+        CHECK(strstr(asked.detail, "may have been carried out") ||
               strstr(asked.detail, "nothing was changed"));
-        if (is_question) CHECK(!strstr(asked.detail, "may have been done"));
+        if (is_question) CHECK(!strstr(asked.detail, "may have been carried out"));
         CHECK_OK(selene_scheduler_close(asked.connection, 0));
     }
 }
@@ -386,7 +386,7 @@ static void test_asked_once(void) {
     owner = let_own(next);
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(SELENE_ERROR_OWNER_AWAY, asked.status);
-    CHECK(strstr(asked.detail, "may have been done") != NULL);
+    CHECK(strstr(asked.detail, "may have been carried out") != NULL);
     end_owner(owner, SIGKILL);
     CHECK_OK(selene_scheduler_close(asked.connection, 0));
 }
@@ -448,7 +448,7 @@ static void test_owner_stopped(void) {
     CHECK(connection != 0);
     stop_owner(owner);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_task_cancel_all(connection, NULL));
-    DETAIL("not answered in time");
+    DETAIL("not answer in time");
     CHECK_INT(SELENE_UNIT_DURATION, selene_status_fault()->unit);
     CHECK_INT(200 * MS, selene_status_fault()->value);
     CHECK(kill(owner, SIGCONT) == 0);
@@ -615,7 +615,7 @@ static void test_many_clients(void) {
         connections[i] = connect_to(file);
     CHECK_INT(most, info_of_server(server).clients);
     CHECK_STATUS(SELENE_ERROR_EXHAUSTED, try_connect(file, 0, &one_more));
-    DETAIL("which is the most");
+    DETAIL("which is the limit");
     for (int i = 0; i < most; i += 10) {
         snprintf(id, sizeof id, "of client %d", i);
         add_once(connections[i], id);

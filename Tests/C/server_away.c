@@ -95,7 +95,8 @@ static void check_away(const struct handle_call *call, uint64_t handle, int may_
         check_fail();
     }
     CHECK(check_now() - begun < 5 * SELENE_SECOND + 2 * check_slack());
-    if ((strstr(detail, "may have been done") != NULL) != may_be_done ||
+    if (selene_status_fault()->flags != (may_be_done ? SELENE_FAULT_IN_DOUBT : 0) ||
+        (strstr(detail, "may have been carried out") != NULL) != may_be_done ||
         (strstr(detail, "nothing was changed") != NULL) == may_be_done) {
         fprintf(stderr, "%s: \"%s\"\n", call->name, detail);
         check_fail();

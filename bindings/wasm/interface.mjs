@@ -606,6 +606,7 @@ export const constants = {
  "UNIT_INSTANT": 3,
  "UNIT_BYTES": 4,
  "UNIT_BITS": 5,
+ "FAULT_IN_DOUBT": 1,
  "OPTIONS_HOLD": 1,
  "OPTIONS_OBSERVED_RANGE": 2,
  "OPTIONS_RELAXED": 4,

@@ -10,11 +10,12 @@ enum service_operation {
 #include "../operations.h"
 };
 
-// What a refused call leaves, as selene_status_fault has it: the sentence, then field, subject, found, allowed, problem.
+// What a refused call leaves, as selene_status_fault has it, flags included: the sentence, then field, subject, found, allowed, problem.
 enum { SERVICE_TEXT_SIZE = 512, SERVICE_TEXTS = 6 };
 typedef struct service_failure {
     int32_t status;
     int32_t unit;
+    uint32_t flags, reserved;
     int64_t value, least, greatest;
     char texts[SERVICE_TEXTS][SERVICE_TEXT_SIZE];
 } service_failure;

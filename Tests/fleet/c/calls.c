@@ -780,7 +780,7 @@ static void test_timeout(void) {
     PGconn *connection = PQconnectdb(dsn);
     PQclear(PQexec(connection, "begin; lock table selene.task"));
     CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, selene_fleet_register(other, &task, NULL, NULL));
-    CHECK(strstr(selene_fleet_detail(), "may have been done") != NULL);
+    CHECK(strstr(selene_fleet_detail(), "may have been carried out") != NULL);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_fleet_get(other, "a", -1, &record));
     PQfinish(connection);
     CHECK_OK(selene_fleet_close(other, 0));

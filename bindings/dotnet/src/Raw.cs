@@ -18,6 +18,7 @@ namespace Selene
         internal const int UNIT_INSTANT = 3;
         internal const int UNIT_BYTES = 4;
         internal const int UNIT_BITS = 5;
+        internal const int FAULT_IN_DOUBT = 1;
         internal const int OPTIONS_HOLD = 1;
         internal const int OPTIONS_OBSERVED_RANGE = 2;
         internal const int OPTIONS_RELAXED = 4;

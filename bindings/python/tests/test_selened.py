@@ -365,8 +365,8 @@ def test_l10_kill_9_and_the_next_one(folder: Path) -> None:
         (("--store", ":memory:"), "--store: found"),
         (("--store",), "--store: found nothing; allowed is a value"),
         (("--store", "t", "more"), 'found "more"; allowed are options alone'),
-        (("--store", "t", "--sockt", "s"), "--sockt: there is no such option; did you mean --socket?"),
-        (("--store", "t", "--allo", "any:look"), "--allo: there is no such option; --allow is one"),
+        (("--store", "t", "--sockt", "s"), "--sockt: unknown option; did you mean --socket?"),
+        (("--store", "t", "--allo", "any:look"), "--allo: unknown option; --allow is one"),
         (("--store", "t", "--socket", ""), '--socket: found ""'),
         (("--store", "t", "--mode", "888"), '--mode: found "888"; allowed is an octal number from 0 to 777'),
         (("--store", "t", "--mode", "1777"), '--mode: found "1777"'),
@@ -382,7 +382,7 @@ def test_l10_kill_9_and_the_next_one(folder: Path) -> None:
         (("--store", "t", "--allow", "uid=4294967295:look"), '--allow: found "uid=4294967295:look"'),
         (("--store", "t", "--allow", "gid=no such:look"), '--allow: there is no group "no such"'),
         (("--store", "t", "--allow", "uid=no such:look"), '--allow: there is no user "no such"'),
-        (("-x",), "-x: there is no such option"),
+        (("-x",), "-x: unknown option"),
     ],
 )
 def test_a_wrong_option_is_refused_in_our_words(folder: Path, arguments: tuple[str, ...], told: str) -> None:

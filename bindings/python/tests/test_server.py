@@ -465,11 +465,29 @@ def test_a_driver_on_a_thread_goes_on_with_the_next_owner(store: Path) -> None:
 
 
 def test_nobody_serves(store: Path) -> None:
-    with pytest.raises(selene.OwnerAway, match="no process serves it"):
+    with pytest.raises(selene.OwnerAway, match="no process serves it") as refused:
         selene.connect(store)
+    assert (refused.value.timeout, refused.value.in_doubt) == (None, False)
     assert not store.exists()
     with Scheduler(store), pytest.raises(selene.OwnerAway):
         selene.connect(store)
+
+
+def test_an_owner_that_stands_still_is_told_from_one_that_is_gone(store: Path) -> None:
+    owner = start_owner(store)
+    with selene.connect(store, timeout=3) as queue:
+        assert len(queue) == 0
+        owner.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(selene.OwnerAway) as refused:
+                queue.enqueue("a")
+            assert (refused.value.timeout, refused.value.in_doubt) == (3.0, True)
+            with pytest.raises(selene.OwnerAway) as refused:
+                len(queue)
+            assert (refused.value.timeout, refused.value.in_doubt) == (3.0, False)
+        finally:
+            owner.send_signal(signal.SIGCONT)
+    end_owner(owner)
 
 
 def test_an_owner_is_killed_and_the_next_is_found(store: Path) -> None:

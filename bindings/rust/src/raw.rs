@@ -58,6 +58,7 @@ pub const SELENE_UNIT_DURATION: i32 = 2;
 pub const SELENE_UNIT_INSTANT: i32 = 3;
 pub const SELENE_UNIT_BYTES: i32 = 4;
 pub const SELENE_UNIT_BITS: i32 = 5;
+pub const SELENE_FAULT_IN_DOUBT: i32 = 1;
 pub const SELENE_OPTIONS_HOLD: i32 = 1;
 pub const SELENE_OPTIONS_OBSERVED_RANGE: i32 = 2;
 pub const SELENE_OPTIONS_RELAXED: i32 = 4;

@@ -82,8 +82,8 @@ static bool refuse_option(const char *argument) {
     for (const struct option *option = options; option->name; option++)
         nearest_try(&nearest, option->name);
     if (nearest.name)
-        return refuse("%s: there is no such option; did you mean --%s?", argument, nearest.name);
-    return refuse("%s: there is no such option", argument);
+        return refuse("%s: unknown option; did you mean --%s?", argument, nearest.name);
+    return refuse("%s: unknown option", argument);
 }
 
 /* Refuses what is not an option, in words of our own. */
@@ -91,7 +91,7 @@ static bool refuse_unknown(int option, char **arguments) {
     const char *argument = arguments[optind - 1];
     if (option == ':') return refuse("%s: found nothing; allowed is a value", argument);
     if (optopt >= FIRST_OPTION) return refuse("%s: found a value; allowed is none", argument);
-    if (optopt) return refuse("-%c: there is no such option", optopt);
+    if (optopt) return refuse("-%c: unknown option", optopt);
     return refuse_option(argument);
 }
 
@@ -101,7 +101,7 @@ static bool is_whole(const char *argument, const char *name) {
     if (strncmp(argument + 2, name, length) == 0 &&
         (argument[2 + length] == '\0' || argument[2 + length] == '='))
         return true;
-    return refuse("%s: there is no such option; --%s is one", argument, name);
+    return refuse("%s: unknown option; --%s is one", argument, name);
 }
 
 int next_option(int count, char **arguments, const char **out_name) {

@@ -18,10 +18,10 @@ from ._time import Duration, duration_ns
 def connect(path: Path, *, pool: str | None = None, wait: Duration = 0, timeout: Duration = 30) -> Scheduler:
     """A scheduler whose calls are made by the process that has the store open and serves it (Scheduler.serve()).
 
-    `path` is the store, or the socket. It opens no store and starts no process. `wait`: how long a call waits while
-    nobody serves the store; `timeout`: how long for an answer. What may go wrong is OwnerAway, whose text says whether
-    what was asked may have been done, and Refused. When another process has taken the store over, the next call finds
-    it. A forked child connects anew.
+    `path` is the store, or the socket. It opens no store and starts no process. `wait`: how long a call waits while no
+    process serves the store; `timeout`: how long for an answer. What may go wrong is OwnerAway, whose `in_doubt` says
+    whether the request may have been carried out, and Refused. When another process has taken the store over, the next
+    call finds it. A forked child connects anew.
 
     It runs tasks, too, those of the handlers that it registers: in run_forever() and its async twin, which go on with
     the next owner whatever `wait` is (a signal is heard once the call that waits returns), in run_cycle(), in cycles

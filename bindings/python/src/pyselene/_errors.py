@@ -70,8 +70,8 @@ class SeleneError(Exception):
         self.status = status
         self.name = name
         self.detail = detail
-        self._timeout = fault.timeout
-        self.field, self.found, self.allowed, self.limits, _ = fault
+        self._fault = fault
+        self.field, self.found, self.allowed, self.limits = fault[:4]
 
     def __str__(self) -> str:
         return f"{self.detail} [{self.name}]"
@@ -90,7 +90,7 @@ class NotPermitted(SeleneError):
 
 
 class OutOfQuota(SeleneError):
-    """Expedited tasks have used their quota, and this one is refused then."""
+    """The quota of expedited tasks is used up."""
 
 
 class ImmediateRunIneligible(SeleneError):
@@ -114,7 +114,7 @@ class UnsupportedStruct(SeleneError):
 
 
 class Unsupported(SeleneError):
-    """The combination asked for does not exist."""
+    """The combination is not supported."""
 
 
 class TooLarge(SeleneError, ValueError):
@@ -161,7 +161,7 @@ class Exhausted(SeleneError):
 
 
 class Internal(SeleneError):
-    """An inner consistency check failed: an error of the library."""
+    """An internal consistency check failed: an error of the library."""
 
 
 class StoreError(SeleneError):
@@ -208,17 +208,22 @@ class StoreMoved(StoreError):
 
 class OwnerAway(SeleneError):
     """No process serves the store, or the one that did has ended or does not answer; the detail says whether what was
-    asked may have been done.
+    asked may have been carried out.
     """
 
     @property
     def timeout(self) -> float | None:
         """How many seconds the owner was waited for, if there is one and it did not answer in time; else None."""
-        return self._timeout
+        return self._fault.timeout
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether what was asked may have been carried out; else nothing was changed."""
+        return self._fault.in_doubt
 
 
 class Refused(SeleneError):
-    """The process that has the store open does not let this user do so."""
+    """The process that has the store open does not permit this user to do so."""
 
 
 _CLASSES: dict[int, type[SeleneError]] = {

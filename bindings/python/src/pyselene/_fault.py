@@ -43,12 +43,14 @@ class Fault(NamedTuple):
     allowed: str | None = None
     limits: tuple[Number | None, Number | None] | None = None
     timeout: float | None = None
+    in_doubt: bool = False
 
 
 class RawFault(NamedTuple):
     """A selene_fault, its texts read."""
 
     status: int
+    flags: int
     unit: int
     field: str
     subject: str
@@ -63,20 +65,23 @@ def told(raw: RawFault, detail: str) -> tuple[str, Fault]:
     """The sentence and the data of a fault; `detail` is the library's own sentence.
 
     >>> day = 24 * 3600 * 10**9
-    >>> told(RawFault(16, 2, "expected_response", "", "-1", "0 … 24 h", -1, 0, day), "")[0]
+    >>> told(RawFault(16, 0, 2, "expected_response", "", "-1", "0 … 24 h", -1, 0, day), "")[0]
     'expected is -1e-09 s; allowed: 0 … 24 h'
-    >>> told(RawFault(16, 5, "kinds", "", "0", "bits", 0, 1, 3), "")
+    >>> told(RawFault(16, 0, 5, "kinds", "", "0", "bits", 0, 1, 3), "")
     ('kinds is empty; allowed: refresh, processing, or both', Fault(field='kinds', found=0, \
-allowed='refresh, processing, or both', limits=(1, 3), timeout=None))
-    >>> told(RawFault(21, 0, "id", "", "upload", "", 0, 0, 0), 'id: "upload" is not registered')
-    ('id: "upload" is not registered', Fault(field='id', found='upload', allowed=None, limits=None, timeout=None))
+allowed='refresh, processing, or both', limits=(1, 3), timeout=None, in_doubt=False))
+    >>> told(RawFault(21, 0, 0, "id", "", "upload", "", 0, 0, 0), 'id: "upload" is not registered')
+    ('id: "upload" is not registered', Fault(field='id', found='upload', allowed=None, limits=None, timeout=None, \
+in_doubt=False))
     """
     # A task's period is `every`, that of a quota has its own name.
     field = "every" if raw.field == "period" and raw.greatest > _DAY else _NAMES.get(raw.field, raw.field)
+    if raw.status == _raw.SELENE_ERROR_OWNER_AWAY:
+        timeout = seconds(raw.value) if raw.unit == _raw.SELENE_UNIT_DURATION else None
+        in_doubt = bool(raw.flags & _raw.SELENE_FAULT_IN_DOUBT)
+        return detail, Fault(field or None, raw.found or None, timeout=timeout, in_doubt=in_doubt)
     if raw.unit == _raw.SELENE_UNIT_NONE:
         return detail, Fault(field or None, raw.found or None)
-    if raw.status == _raw.SELENE_ERROR_OWNER_AWAY:
-        return detail, Fault(field, raw.found, timeout=seconds(raw.value))
     fault = Fault(
         field,
         _number(raw, raw.value),

@@ -73,7 +73,7 @@ def _last_fault() -> tuple[str, Fault]:
         piece.data.decode(errors="replace") for piece in (raw.field, raw.subject, raw.found, raw.allowed)
     )
     numbers = raw.value, raw.least, raw.greatest
-    return told(RawFault(raw.status, raw.unit, field, subject, found, allowed, *numbers), detail)
+    return told(RawFault(raw.status, raw.flags, raw.unit, field, subject, found, allowed, *numbers), detail)
 
 
 def error_told(status: int, detail: str) -> SeleneError:

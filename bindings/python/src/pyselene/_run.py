@@ -364,7 +364,7 @@ class Run:
     def fence(self) -> int:
         """The number of the run in its fleet, greater with each: systems outside can refuse what a lower one sends.
 
-        Unsupported: its task is not one of a fleet.
+        Unsupported: its task does not belong to a fleet.
         """
         return self._engine.fleet_key(self)[0]
 

@@ -107,7 +107,7 @@ def run_command(
         typer.Option(
             parser=o.time(0, duration.HOUR),
             metavar=o.TIME,
-            help="On SIGINT or SIGTERM: how long what runs may take to end by itself.",
+            help="On SIGINT or SIGTERM: how long running commands may take to end.",
             rich_help_panel="Commands",
         ),
     ] = "2s",  # type: ignore[assignment]

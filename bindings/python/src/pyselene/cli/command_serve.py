@@ -61,7 +61,7 @@ def _mode(text: str) -> int:
 @command()
 def serve(
     store: Annotated[
-        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store; it is made if it is not there.")
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store; created if it does not exist.")
     ],
     listen: Annotated[
         Path | None,
@@ -95,7 +95,7 @@ def serve(
         typer.Option(
             parser=o.time(0, duration.HOUR),
             metavar=o.TIME,
-            help="When it is asked to end: how long what clients run may take to end by itself.",
+            help="When it is asked to end: how long the runs of clients may take to end.",
         ),
     ] = "10s",  # type: ignore[assignment]
     adopt: Annotated[
@@ -103,7 +103,7 @@ def serve(
         typer.Option(
             parser=o.time(0, 24 * duration.HOUR),
             metavar=o.TIME,
-            help="Where the owner before ended without closing: how long processes that had runs may take to return.",
+            help="If the previous owner ended without closing: how long processes with runs may take to reconnect.",
         ),
     ] = "10s",  # type: ignore[assignment]
     page: Annotated[

@@ -71,7 +71,7 @@ def simulate(
         typer.Option(
             parser=o.number(0, o.MANY),
             metavar=o.NUMBER,
-            help="Of the made-up response times and outcomes. [dim](1)[/]",
+            help="Seed of the made-up response times and outcomes. [dim](1)[/]",
             show_default=False,
         ),
     ] = None,
@@ -93,7 +93,7 @@ def simulate(
     expedited_quota: o.ExpeditedQuota = "10m",  # type: ignore[assignment]
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a report: one page that needs nothing else.", show_default=False),
+        typer.Option(metavar="FILE", help="Write a report: one self-contained page.", show_default=False),
     ] = None,
     as_json: o.Json = False,
 ) -> None:

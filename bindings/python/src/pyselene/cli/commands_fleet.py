@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 fleet = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="A queue in PostgreSQL that many machines have.",
+    help="A queue in PostgreSQL that many machines share.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(fleet, name="fleet")
@@ -302,7 +302,9 @@ def explain(id: Id, dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False
 def cancel(
     dsn: Dsn,
     id: Annotated[str | None, typer.Argument(metavar="ID", help="The id of a task.", show_default=False)] = None,
-    tag: Annotated[str | None, typer.Option(metavar="NAME", help="All that carry it.", show_default=False)] = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="NAME", help="All tasks with this tag.", show_default=False)
+    ] = None,
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="All of this queue.", show_default=False)] = None,
     schema: Schema = "selene",
 ) -> None:
@@ -371,7 +373,7 @@ def prune(
         typer.Option(
             parser=o.time(0, 3650 * duration.DAY),
             metavar="DURATION",
-            help="What ended longer ago; by default than the retention of its queue.",
+            help="What ended longer ago than this; by default the retention of its queue.",
             show_default=False,
         ),
     ] = None,

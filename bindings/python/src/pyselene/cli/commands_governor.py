@@ -85,7 +85,9 @@ def signals(
 
 @command()
 def forecast(
-    store: Annotated[Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store that knows the habits.")],
+    store: Annotated[
+        Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store that has the usage history.")
+    ],
     profile: o.Profile = None,
     kinds: o.Kinds = None,
     count: Annotated[

@@ -114,7 +114,7 @@ def list_command(
     workload: o.MaybeWorkloadFile = None,
     store: o.Store = None,
     tag: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Only tasks that carry it.", show_default=False)
+        str | None, typer.Option(metavar="TAG", help="Only tasks with this tag.", show_default=False)
     ] = None,
     as_json: o.Json = False,
 ) -> None:
@@ -179,7 +179,7 @@ def cancel(
     ],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
+        str | None, typer.Option(metavar="TAG", help="Every task with this tag.", show_default=False)
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every task.")] = False,
 ) -> None:
@@ -208,10 +208,10 @@ def enqueue(
         Path, typer.Option(parser=o.store_file, metavar="FILE", help="The store in which the tasks live.")
     ],
     handler: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who runs it. [dim](the id)[/]", show_default=False)
+        str | None, typer.Option(metavar="NAME", help="The handler that runs it. [dim](the id)[/]", show_default=False)
     ] = None,
     input: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What its handler gets.", show_default=False)
+        str | None, typer.Option(metavar="TEXT", help="The input for its handler.", show_default=False)
     ] = None,
     delay: Annotated[
         int,
@@ -231,10 +231,11 @@ def pause(
     ],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Every task that carries it now.", show_default=False)
+        str | None, typer.Option(metavar="TAG", help="Every task with this tag now.", show_default=False)
     ] = None,
     group: Annotated[
-        str | None, typer.Option(metavar="GROUP", help="The group, with what joins it later.", show_default=False)
+        str | None,
+        typer.Option(metavar="GROUP", help="The group, including tasks that join it later.", show_default=False),
     ] = None,
 ) -> None:
     """Pause tasks of a store: they stay as they are, and none begins until they are resumed."""
@@ -248,7 +249,7 @@ def resume(
     ],
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="The tasks.", show_default=False)] = None,
     tag: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Every task that carries it.", show_default=False)
+        str | None, typer.Option(metavar="TAG", help="Every task with this tag.", show_default=False)
     ] = None,
     group: Annotated[str | None, typer.Option(metavar="GROUP", help="The group.", show_default=False)] = None,
 ) -> None:

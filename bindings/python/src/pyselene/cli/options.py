@@ -111,7 +111,7 @@ Store = Annotated[
     typer.Option(parser=store_file, metavar="FILE", help="The store in which tasks live.", show_default=False),
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show what the library says of stores, troubles and drivers.")
+    bool, typer.Option("--verbose", "-v", help="Show the library's log of stores, troubles and drivers.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Budget = Annotated[
@@ -177,7 +177,7 @@ Profile = Annotated[
     typer.Option(
         parser=choice(BuiltIn),
         metavar="NAME",
-        help="What the governor demands of a window: open, apple, server or strict.",
+        help="What the governor requires of a window: open, apple, server or strict.",
         rich_help_panel=GOVERNOR,
         show_default=False,
     ),
@@ -201,7 +201,7 @@ Condition = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="The condition NAME, which tasks may ask for, holds; may be repeated.",
+        help="The condition NAME, which tasks may require, is satisfied; may be repeated.",
         rich_help_panel=CONDITIONS,
         show_default=False,
     ),

@@ -48,7 +48,7 @@ TokenFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Where the token of the page stands: who has it may pause, cancel, retry and run."
+        help="The file with the token of the page: whoever has it may pause, cancel, retry and run."
         " [dim](a new one, which is printed)[/]",
         show_default=False,
     ),

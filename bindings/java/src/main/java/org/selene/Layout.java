@@ -12,6 +12,7 @@ final class Layout {
     static final int UNIT_INSTANT = 3;
     static final int UNIT_BYTES = 4;
     static final int UNIT_BITS = 5;
+    static final int FAULT_IN_DOUBT = 1;
     static final int OPTIONS_HOLD = 1;
     static final int OPTIONS_OBSERVED_RANGE = 2;
     static final int OPTIONS_RELAXED = 4;
