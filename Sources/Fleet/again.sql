@@ -24,6 +24,7 @@ begin
       || ' failed before its terms were kept; register it again');
   end if;
   t := jsonb_populate_record(null::task, h.terms);
+  update class set idle_since = null where class = t.class and idle_since is not null;
   select * into c from class where class = t.class;
   select * into q from queue where queue = c.queue;
   if t.learns then t.expected := c.mean; end if;

@@ -8,10 +8,15 @@ create or replace function class_of(p_queue int, p_kind int, p_constraints int, 
 language plpgsql as $$
 declare c class;
 begin
-  for tries in 1..2 loop
+  for tries in 1..3 loop
     select * into c from class
       where queue = p_queue and kind = p_kind and constraints = p_constraints and labels = p_labels and handler = p_handler;
-    exit when found;
+    if found then
+      exit when c.idle_since is null;
+      -- Who forgets it has locked it: it is gone then, and made anew.
+      update class set idle_since = null where class = c.class returning * into c;
+      exit when found;
+    end if;
     insert into class (queue, kind, constraints, labels, handler)
       values (p_queue, p_kind, p_constraints, p_labels, p_handler) on conflict do nothing;
   end loop;
@@ -26,4 +31,35 @@ language plpgsql as $$
 begin
   return query select c.class, q.name, c.kind, c.constraints, c.labels, c.handler, c.mean
     from class c join queue q on q.queue = c.queue where queues is null or q.name = any(queues) order by c.class;
+end $$;
+
+-- Classes that no task is of, one piece after the other for as long as it may take: they are marked, and forgotten once the
+-- history has forgotten all that was of them, those that have learnt what runs take (N23) after 90 days. A registration takes
+-- the mark away, which waits for who deletes. Returns how many were forgotten.
+create or replace function prune_classes(n bigint, takes bigint) returns bigint language plpgsql as $$
+declare
+  ends constant timestamptz := clock_timestamp() + span(takes); day_ns constant bigint := 86400000000000;
+  remembered constant bigint := n - (select max(q.retention) from queue q) - 2 * day_ns;
+  seen int := (select f.classes_seen from fleet f); piece int[]; idle int[]; gone bigint; total bigint := 0;
+begin
+  loop
+    piece := array(select c.class from class c where c.class > seen order by c.class limit 500);
+    idle := array(
+      select p.class from unnest(piece) p(class) where (
+        select t.seq from task t where t.class >= p.class and t.class <= p.class order by t.class, t.seq limit 1) is null);
+    delete from class where class = any(array(
+      select c.class from class c
+      where c.class = any(idle) and c.idle_since < remembered and (c.samples < 10 or c.idle_since < n - 90 * day_ns)
+      for update skip locked));
+    get diagnostics gone = row_count;
+    total := total + gone;
+    update class set idle_since = case when class = any(idle) then n end
+      where class = any(array(
+        select c.class from class c
+        where c.class = any(piece) and (c.idle_since is null) = (c.class = any(idle)) for update skip locked));
+    seen := case when cardinality(piece) = 500 then piece[500] else 0 end;
+    exit when seen = 0 or clock_timestamp() > ends;
+  end loop;
+  update fleet set classes_seen = seen where classes_seen <> seen;
+  return total;
 end $$;

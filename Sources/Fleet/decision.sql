@@ -96,7 +96,8 @@ begin
             as response,
           case when g.state = 5 then to_jsonb(t) end as terms
     ), remembered as (
-      insert into history
+      insert into history (ended, seq, id, class, state, schedule, priority, stop, attempts, generation, run, registered,
+          last_run, due, est, tags, response, failure, result, terms)
         select n, o.seq, o.id, o.class, o.state, 1, o.priority, stop_of(o.outcome), o.attempts, o.generation, o.run,
           o.registered, n, o.due, estimate(o.response, o.response_window, o.expected), o.tags, o.response,
           failure_of(o.outcome, o.failure), o.result, o.terms

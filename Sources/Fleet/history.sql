@@ -132,6 +132,8 @@ begin
     if not removes then return; end if;
     perform drop_partitions(n);
     is_done := prune_some(n, least(lease / 100, 300000000));
+    -- What is of a class may be remembered as long as the history is not pruned.
+    if is_done then perform prune_classes(n, least(lease / 100, 300000000)); end if;
     update fleet set kept = case when is_done then n else 0 end, kept_whole = n, keeping_fault = null;
   exception when others then
     update fleet set kept = n, keeping_fault = sqlerrm;

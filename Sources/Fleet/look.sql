@@ -55,6 +55,37 @@ begin
     from ended e where e.id = $1 order by e.ended desc, e.seq desc limit 1;
 end $$;
 
+-- The numbers of a page of live records, in order, from indexes that hold little else: of a rare state, or of a queue's classes.
+create or replace function live_page(mine int[], state text, after bigint, most int) returns bigint[] language plpgsql
+set enable_bitmapscan = off as $$
+#variable_conflict use_variable
+begin
+  case when live_page.state = 'running' then return array(
+      select s.seq from slot s where s.state = 4 and s.seq + 0 > after and (mine is null or s.line >> 8 = any(mine))
+      order by s.seq + 0 limit most);
+    when live_page.state = 'held' then return array(
+      select s.seq from slot s where s.state = 2 and s.seq > after and (mine is null or s.line >> 8 = any(mine))
+      order by s.seq limit most);
+    when live_page.state = 'blocked' then return array(
+      select t.seq from task t where t.behind is not null and t.seq > after and (mine is null or t.class = any(mine))
+      order by t.seq limit most);
+    when cardinality(mine) <= 100 then return array(
+      select o.seq from unnest(mine) m(class) cross join lateral (
+        select t.seq from task t
+        where (t.class, t.seq) > (m.class, after) and t.class <= m.class and (live_page.state is null
+          or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
+            = live_page.state)
+        order by t.class, t.seq limit most) o
+      order by o.seq limit most);
+    else return array(
+      select t.seq from task t
+      where t.seq > after and (mine is null or t.class = any(mine)) and (live_page.state is null
+        or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
+          = live_page.state)
+      order by t.seq limit most);
+  end case;
+end $$;
+
 -- A page of live records by number: those after `after`.
 create or replace function list(
   queue text default null, state text default null, tag text default null, after bigint default 0, most int default 100)
@@ -65,12 +96,7 @@ declare
 begin
   -- Which ones, one after the other by number, and then what they are: no plan turns that round.
   if list.tag is null then
-    page := array(
-      select t.seq from task t
-      where t.seq > list.after and (mine is null or t.class = any(mine)) and (list.state is null
-        or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
-          = list.state)
-      order by t.seq limit least(list.most, 1000));
+    page := live_page(mine, list.state, list.after, least(list.most, 1000));
   else
     page := array(
       select t.seq from task t

@@ -36,7 +36,8 @@ end $$;
 create or replace function remember(t task, s slot, p_state int, p_stop int, n bigint, p_result bytea default null)
 returns void language plpgsql as $$
 begin
-  insert into history
+  insert into history (ended, seq, id, class, state, schedule, priority, stop, attempts, generation, run, registered, last_run,
+      due, est, tags, response, failure, result, terms)
     select n, t.seq, t.id, t.class, p_state, t.schedule, t.priority, p_stop, coalesce(s.attempts, 0), t.generation,
       coalesce(nullif(s.run, 0), s.decided, 0), t.registered, coalesce(s.last_run, t.registered), coalesce(s.due, t.anchor),
       coalesce(s.est, t.expected), t.tags, s.response, s.failure, p_result, case when p_state = 5 then to_jsonb(t) end

@@ -59,6 +59,10 @@ create table if not exists class (
   served_by   text,
   unique (queue, kind, constraints, labels, handler));
 
+-- No task was of it then, nor since: it is forgotten when nothing remembers it (N4, N30).
+alter table class add column if not exists idle_since bigint;
+alter table fleet add column if not exists classes_seen int not null default 0;
+
 -- A node's incarnation, whose number is never reused (N10).
 create table if not exists worker (
   worker  bigint generated always as identity primary key,
@@ -101,6 +105,8 @@ create table if not exists task (
   input           bytea    not null);
 create unique index if not exists task_id on task (id) where behind is null;
 create index if not exists task_behind on task (id, seq) where behind is not null;
+create index if not exists task_blocked on task (seq) where behind is not null;
+create index if not exists task_class on task (class, seq);
 create index if not exists task_tags on task using gin (tags) where tags is not null;
 
 -- Where a record stands: narrow, the only row that a run writes. Its lock stands for the record; whoever takes several
@@ -129,6 +135,7 @@ alter table slot add column if not exists begun bigint;    -- when it was last c
 create index if not exists slot_ready on slot (line, last_run, seq) where state = 0;
 create index if not exists slot_due on slot (due) where state = 1;
 create index if not exists slot_held on slot ((line >> 4), seq) where state = 2;
+create index if not exists slot_held_seq on slot (seq) where state = 2;
 create index if not exists slot_runs on slot (worker) where state = 4;
 create index if not exists slot_taken on slot (seq) where state = 5;
 create index if not exists slot_suspect on slot (seq) where line & 1 = 1;

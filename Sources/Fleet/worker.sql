@@ -135,7 +135,7 @@ begin
   return not exists (select 1 from worker w where w.worker = p_worker and w.expires >= n);
 end $$;
 
--- What housekeeping could not do, for `status`: a lock that somebody keeps is nothing to tell of, since the next beat tries again.
+-- What housekeeping could not do, for `status`. A lock that somebody keeps is nothing to tell of: the next beat tries again.
 create or replace function note_fault(state text, words text, what text) returns void language plpgsql as $$
 begin
   if state in ('55P03', '40P01', '40001') then return; end if;

@@ -10,6 +10,7 @@ import pytest
 from psycopg import errors
 
 from conftest import SECOND, Fleet
+from workers import wait
 
 LEASE = 3 * SECOND
 DAY = 86_400 * SECOND
@@ -214,3 +215,75 @@ def test_n33_a_fleet_of_before_is_brought_up_to_date_and_keeps_what_it_has(fresh
     assert fresh.one("select state from get('a')") == "succeeded"
     assert (0,) in fresh.rows("select what from beat(%s, null)", worker)
     assert fresh.one("select prune('0')") == 1
+
+
+def test_n30_classes_that_nothing_remembers_are_forgotten(told: Fleet) -> None:
+    told.without_partitions()
+    told.at(BEGIN)
+    worker = told.hello(lease=LEASE)
+    for number in range(700):
+        run(told, worker, f"once{number}")
+    told.rows(
+        "select register('waits', delay => '3000 days'), register('a', handler => 'h', delay => '3000 days'),"
+        " register('a', existing => 'append')"
+    )
+    told.rows("update class set samples = 10 where handler = 'once7'")
+    assert told.one("select count(*) from class") == 703
+    # Every look marks or forgets.
+    for days, left in ((1, 703), (2, 703), (5, 4), (80, 4), (95, 3)):
+        for minute in range(4):
+            beats(told, worker, BEGIN + days * DAY + minute * 60 * SECOND)
+        assert told.one("select count(*) from class") == left, days
+        assert (
+            told.one("select count(*) from history h where not exists (select from class c where c.class = h.class)")
+            == 0
+        )
+    assert {row[0] for row in told.rows("select handler from class")} == {"waits", "h", "a"}
+    assert told.one("select count(*) from class where idle_since is not null") == 0
+    run(told, worker, "once7")
+    assert told.one("select state from get('once7')") == "succeeded"
+
+
+def test_n30_a_class_that_is_used_again_is_not_forgotten(told: Fleet) -> None:
+    told.without_partitions()
+    told.at(BEGIN)
+    worker = told.hello(lease=LEASE)
+    run(told, worker, "a")
+    beats(told, worker, BEGIN + 2 * DAY)
+    assert told.one("select count(*) from class where idle_since is not null") == 1
+    told.rows("select register('a')")
+    assert told.one("select count(*) from class where idle_since is not null") == 0
+    told.rows("select cancel('a')")
+    beats(told, worker, BEGIN + 4 * DAY)
+    with told.another() as other:
+        with other.transaction():
+            # Whoever forgets it meanwhile finds it locked, and leaves it.
+            other.execute("select register('b', handler => 'a', delay => '1 day')")
+            assert told.one("select prune_classes(%s, 0)", BEGIN + 40 * DAY) == 0
+        assert told.one("select prune_classes(%s, 0)", BEGIN + 40 * DAY) == 0
+    assert told.one("select handler from get('b')") == "a"
+
+
+def test_n30_a_registration_that_meets_the_end_of_its_class_makes_it_anew(fleet: Fleet) -> None:
+    fleet.rows("select register('a')")
+    fleet.rows("select cancel('a')")
+    fleet.rows("delete from history")
+    later = "now_ns() + 100 * 86400000000000::bigint"
+    assert fleet.one(f"select prune_classes({later}, 0)") == 0
+    registered: list[Any] = []
+    with fleet.another() as other, fleet.another() as admin:
+        with admin.transaction():
+            assert admin.execute(f"select prune_classes({later} * 2, 0)").fetchall() == [(1,)]
+            thread = threading.Thread(
+                target=lambda: registered.extend(other.execute("select register('a')").fetchall())
+            )
+            thread.start()
+            wait(
+                lambda: (
+                    fleet.one("select count(*) from pg_locks where not granted and pid = %s", other.info.backend_pid)
+                    == 1
+                )
+            )
+        thread.join(60)
+    assert registered == [("added",)]
+    assert fleet.one("select handler from get('a')") == "a"

@@ -428,6 +428,7 @@ class Scenario:
         for id in IDS:
             last = self.model.last(id)
             assert self.fleet.one("select result(%s)", id) == (last.result if last else None)
+        self.look_at_lists()
         self.fleet.rows("select promote()")
         ready = self.fleet.rows("select seq from board('ready', most => 1000)")
         everything = {one.of for one in self.model.live}
@@ -437,6 +438,25 @@ class Scenario:
         for queue in self.model.queues.values():
             queue.paused_until = queue.waits  # type: ignore[attr-defined]
         assert [seq for (seq,) in ready] == [one.seq for one in ranked]
+
+    def look_at_lists(self) -> None:
+        """Pages of some of the live records."""
+        rnd, records = self.rnd, sorted([*self.model.live, *self.model.blocked], key=lambda one: one.seq)
+        for state in (None, "enqueued", "held", "running", "blocked"):
+            queue, tag = rnd.choice([None, *QUEUES]), rnd.choice([None, None, *TAGS])
+            after, most = rnd.choice([0, records[len(records) // 2].seq if records else 0]), rnd.choice([1, 3, 100])
+            want = [
+                one.seq
+                for one in records
+                if one.seq > after
+                and queue in (None, one.of.queue)
+                and (tag is None or tag in one.tags)
+                and state in (None, "enqueued" if one.state == "taken" else one.state)
+            ]
+            given = [queue, state, tag, after, most]
+            assert [row[0] for row in self.fleet.rows("select seq from list(%s, %s, %s, %s, %s)", *given)] == want[
+                :most
+            ], given
 
     # ---- the state of both ----------------------------------------------------
 

@@ -30,6 +30,11 @@ CALLS = [
     "get('e8')",
     "list()",
     "list(queue => 'q2', after => {middle})",
+    "list(queue => 'rare')",
+    "list(state => 'running')",
+    "list(state => 'held')",
+    "list(state => 'blocked')",
+    "list(state => 'enqueued', queue => 'q2', after => {middle})",
     "list(tag => 'g0')",
     "explain('t54')",
     "explain('e9')",
@@ -48,6 +53,7 @@ CALLS = [
     "bye({worker})",
     "reap({later})",
     "make_partitions({later})",
+    "prune_classes({later}, 1000000000)",
     "prune()",
     "pause('q1')",
     "set_queue('q1', pace => '1 s')",
@@ -83,7 +89,7 @@ def pages(fleet: Fleet) -> dict[str, int]:
         }
         for call in CALLS:
             statement = f"select * from {call.format(**values)}"
-            if "reap" in call or "make_partitions" in call:
+            if "reap" in call or "make_partitions" in call or "prune_classes" in call:
                 # Called by a beat, whose settings they have.
                 for setting in ("seqscan", "hashjoin", "mergejoin", "bitmapscan"):
                     connection.execute(f"set enable_{setting} = off")
