@@ -722,14 +722,14 @@ SELENE_API void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes);
  * Its process goes on, without the fleet, until who has started it ends it: one that ended by itself would be started again,
  * and join. Its worker is CLOSED then (selene_worker_get).
  *
- * @param name, name_length  the node's, as selene_fleet_node_list tells it; −1: NUL-terminated
+ * @param node, node_length  its name, as selene_fleet_node_list tells it; −1: NUL-terminated
  * @param out_count          how many nodes have that name, all of which are asked; may be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND (no node has that name)
  *
  * Thread: any; blocks. Since: 0.2.
  */
-SELENE_API selene_status selene_fleet_drain(selene_fleet fleet, const char *name,
-                                            int64_t name_length, uint64_t *out_count);
+SELENE_API selene_status selene_fleet_drain(selene_fleet fleet, const char *node,
+                                            int64_t node_length, uint64_t *out_count);
 
 /* ============================================================================
  *  WORKER

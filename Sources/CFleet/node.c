@@ -52,7 +52,7 @@ void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes) {
     free(nodes);
 }
 
-selene_status selene_fleet_drain(selene_fleet number, const char *name, int64_t name_length,
+selene_status selene_fleet_drain(selene_fleet number, const char *node, int64_t node_length,
                                  uint64_t *out_count) {
-    return fleet_count_of(number, "select %.drain($1::text)", name, name_length, "name", out_count);
+    return fleet_count_of(number, "select %.drain($1::text)", node, node_length, "node", out_count);
 }

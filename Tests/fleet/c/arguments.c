@@ -358,7 +358,7 @@ static void test_calls(void) {
     INVALID("id: is NULL", selene_fleet_retry(fleet, NULL, -1, &number));
     INVALID("id: 0 bytes", selene_fleet_run_now(fleet, "", -1, &number));
     INVALID("out_nodes: is NULL", selene_fleet_node_list(fleet, NULL));
-    INVALID("name: length -2", selene_fleet_drain(fleet, "a", -2, &count));
+    INVALID("node: length -2", selene_fleet_drain(fleet, "a", -2, &count));
     INVALID("id: is NULL", selene_fleet_cancel(fleet, NULL, -1, &count));
     INVALID("id: 0 bytes", selene_fleet_cancel(fleet, "", -1, &count));
     INVALID("tag: is NULL", selene_fleet_cancel_tag(fleet, NULL, 1, &count));
