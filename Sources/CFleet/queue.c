@@ -71,16 +71,13 @@ static selene_status take_terms(const selene_fleet_queue_terms *given,
     *out = defaults;
     selene_status status = fleet_check_pointer(given, "terms");
     if (status == SELENE_OK) status = fleet_take(out, sizeof *out, given, "terms");
-    if (status == SELENE_OK && out->flags != 0)
-        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT,
-                              "flags: %" PRIu32 " has bits that are not known, allowed are none",
-                              out->flags);
-    if (status == SELENE_OK) status = fleet_check_range(out->pace, -1, LONGEST, "pace");
+    if (status == SELENE_OK && out->flags != 0) status = fleet_refuse_bits("flags", out->flags, 0);
+    if (status == SELENE_OK) status = fleet_check_time(out->pace, -1, LONGEST, "pace");
     if (status == SELENE_OK)
-        status = fleet_check_range(out->backoff_min, -1, LONGEST, "backoff_min");
+        status = fleet_check_time(out->backoff_min, -1, LONGEST, "backoff_min");
     if (status == SELENE_OK)
-        status = fleet_check_range(out->backoff_max, -1, LONGEST, "backoff_max");
-    if (status == SELENE_OK) status = fleet_check_range(out->retention, -1, LONGEST, "retention");
+        status = fleet_check_time(out->backoff_max, -1, LONGEST, "backoff_max");
+    if (status == SELENE_OK) status = fleet_check_time(out->retention, -1, LONGEST, "retention");
     if (status == SELENE_OK)
         status = fleet_check_range(out->max_input, -1, INPUT_MOST, "max_input");
     if (status == SELENE_OK) status = check_limit(out->limit_refresh, "limit_refresh");
