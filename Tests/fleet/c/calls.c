@@ -522,7 +522,8 @@ static void test_again(void) {
     CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
     CHECK_OK(selene_fleet_run_now(fleet, "taken", -1, &waits));
     CHECK_INT(SELENE_FLEET_WAITS_FOR_RUN, waits);
-    sql("select * from hello('n'); select * from claim(3, array(select class from class))");
+    sql("select * from hello('n'); select * from claim(3, array(select class from class), most => "
+        "9)");
     waits = 77;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_run_now(fleet, "later", -1, &waits));
     CHECK(strstr(selene_fleet_detail(), "runs already") != NULL);
