@@ -87,7 +87,7 @@ private final class Subject {
     host = try Host(at: start, store: store) {
       $0.holds = holds
       ($0.maxPendingRefresh, $0.maxPendingProcessing, $0.seed, $0.backoffJitter) = (2, 3, 7, 300)
-      $0.expeditedQuota = Time.minute
+      $0.expeditedQuota = holds ? Time.never : 10 * Time.hour
     }
     let heard = heard
     try host.observe { event in
