@@ -36,7 +36,7 @@ LOCALE = shlex.split(os.environ.get("FLEET_LOCALE", "--no-locale"))
 def programs() -> Path:
     """Where PostgreSQL has its programs: in the folder FLEET_POSTGRES, or else the newest of this machine."""
     if told := os.environ.get("FLEET_POSTGRES"):
-        return Path(told)
+        return Path(told).resolve()
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
     if found:
         return found[-1].parent
