@@ -3213,7 +3213,7 @@ SELENE_API selene_status selene_server_start(selene_scheduler scheduler,
  *
  * While the host does not step, who connects and who asks wait, each up to its timeout (OWNER_AWAY); processes that have
  * ended are noticed, and runs of members are asked to stop, at the next step. adopt of the options counts from here, so step
- * soon.
+ * soon. selene_scheduler_drain and selene_scheduler_close step it themselves while they wait for runs.
  *
  * @param scheduler   of this process; a connection is not served
  * @param options     how; NULL for all defaults

@@ -115,7 +115,7 @@ typedef struct server {
     atomic_uint_fast64_t census_clients, accepted, requests, refused, broken;
 } server;
 
-static atomic_int servers_open;
+static atomic_int servers_open, servers_stepped;
 
 // The servers whose thread this is, or that are stepped on it, one inside a callback of the other.
 typedef struct place_of {
@@ -1030,6 +1030,7 @@ static int32_t start(server *own, int has_thread, service_failure *failure) {
     int32_t status = wire_enter(&own->entry, WIRE_SERVER, failure);
     if (status != SELENE_OK && has_thread) stop_thread(own);
     if (status == SELENE_OK) atomic_fetch_add(&servers_open, 1);
+    if (status == SELENE_OK && !has_thread) atomic_fetch_add(&servers_stepped, 1);
     return status;
 }
 
@@ -1093,13 +1094,13 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     return status;
 }
 
-static void step(server *own, int64_t *out_wake_at) {
+static void step(server *own, int milliseconds, int64_t *out_wake_at) {
     const place_of here = {own, serving};
     char told[PLATFORM_DETAIL_SIZE + PLATFORM_FAULT_SIZE];
     // What is refused to a client is nothing that a call of the host left.
     memcpy(told, platform_detail(), sizeof told);
     serving = &here;
-    pass(own, 0);
+    pass(own, milliseconds);
     serving = here.before;
     memcpy(platform_detail(), told, sizeof told);
     int64_t left = until_due(own);
@@ -1128,7 +1129,7 @@ int32_t service_step(uint64_t handle, int64_t *out_wake_at, service_failure *fai
         if (atomic_load(&own->is_stopping))
             status = wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "server", NULL,
                                "was closed meanwhile");
-        else step(own, out_wake_at);
+        else step(own, 0, out_wake_at);
         pthread_mutex_unlock(&own->turn);
     }
     wire_leave(entry);
@@ -1247,6 +1248,7 @@ static void end(wire_entry *entry, void *unused) {
     if (own->watch == NULL) {
         stop_thread(own);
     } else {
+        atomic_fetch_sub(&servers_stepped, 1);
         const place_of here = {own, serving};
         pthread_mutex_lock(&own->turn);
         atomic_store(&own->is_stopping, 1);
@@ -1270,6 +1272,37 @@ int32_t service_close(uint64_t handle, service_failure *failure) {
     else end(entry, NULL);
     wire_leave(entry);
     return status;
+}
+
+typedef struct serving_for {
+    uint64_t scheduler;
+    int milliseconds, served;
+} serving_for;
+
+static void serve_of(wire_entry *entry, void *context) {
+    server *own = (server *)(void *)entry;
+    serving_for *how = context;
+    if (own->scheduler != how->scheduler || own->watch == NULL || is_served_here(own) ||
+        pthread_mutex_trylock(&own->turn) != 0)
+        return;
+    if (!atomic_load(&own->is_stopping)) {
+        int64_t left = until_due(own);
+        int most = left < 0 || left > how->milliseconds * INT64_C(1000000)
+                       ? how->milliseconds
+                       : (int)((left + 999999) / 1000000);
+        step(own, most, NULL);
+        how->served = 1;
+    }
+    pthread_mutex_unlock(&own->turn);
+}
+
+int32_t service_serve(uint64_t scheduler, int64_t nanoseconds) {
+    if (nanoseconds == 0) return atomic_load(&servers_stepped) > 0;
+    // Short, since what else ends meanwhile does not wake who waits here.
+    int64_t most = nanoseconds / 1000000 + 1;
+    serving_for how = {scheduler, most < 1 ? 1 : most > 10 ? 10 : (int)most, 0};
+    wire_each(WIRE_SERVER, serve_of, &how);
+    return how.served;
 }
 
 static void end_of(wire_entry *entry, void *context) {

@@ -127,13 +127,16 @@ public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64
   return attempt { () throws(SeleneError) in
     guard scheduler != 0 else { return }
     try Scheduler.checkClose(scheduler, grace: grace)
-    try Scheduler.close(scheduler, grace: grace) { service_end(scheduler) }
+    try Scheduler.close(
+      scheduler, grace: grace, serve: { service_serve(scheduler, $0) != 0 }, endServers: { service_end(scheduler) })
   }
 }
 
 @_cdecl("selene_scheduler_drain") @implementation
 public func selene_scheduler_drain(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
-  attempt { () throws(SeleneError) in try Scheduler.drain(scheduler, grace: grace) }
+  attempt { () throws(SeleneError) in
+    try Scheduler.drain(scheduler, grace: grace) { service_serve(scheduler, $0) != 0 }
+  }
 }
 
 @_cdecl("selene_scheduler_resume") @implementation

@@ -20,9 +20,13 @@ extension Scheduler {
 
   /// Lets nothing more be dispatched, and waits up to a grace until nothing runs; with a host clock it does not wait.
   ///
+  /// - Parameter serve: serves for a while, so that runs of other processes come to their end; whether this thread is to, where
+  ///   that is 0.
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`, `busy` when something still runs, a status of
   ///   stores when outcomes are not durable.
-  package static func drain(_ handle: UInt64, grace: Span) throws(SeleneError) {
+  package static func drain(
+    _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }
+  ) throws(SeleneError) {
     guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
     let until = platform_boot_clock().adding(grace)
     let scheduler = try enter(handle) { scheduler, _ throws(SeleneError) in
@@ -32,7 +36,7 @@ extension Scheduler {
     }
     scheduler.lock()
     try scheduler.leaving { () throws(SeleneError) in
-      try scheduler.awaitRuns(until: until) { $0.runsAtWork > 0 }
+      try scheduler.awaitRuns(until: until, serve) { $0.runsAtWork > 0 }
       try scheduler.save(at: scheduler.clock.last)
       let count = scheduler.runsAtWork
       guard count == 0 else {
@@ -65,7 +69,9 @@ extension Scheduler {
   /// Waits while runs are at work, at most until an instant of the boot clock. Called and left with the lock held.
   ///
   /// - Throws: `invalidHandle` if it was closed meanwhile, `forked`.
-  private func awaitRuns(until: Instant, while areAtWork: (Scheduler) -> Bool) throws(SeleneError) {
+  private func awaitRuns(
+    until: Instant, _ serve: (Span) -> Bool, while areAtWork: (Scheduler) -> Bool
+  ) throws(SeleneError) {
     while true {
       guard !isClosing, slot.scheduler === self else { throw .closedHandle }
       guard clock.host == nil else { return }
@@ -73,9 +79,16 @@ extension Scheduler {
       advance(to: now)
       let wall = platform_boot_clock()
       guard areAtWork(self), wall < until else { return }
-      if try !settleDeliveries() {
-        slot.monitor.wait(min(until.subtracting(wall), nextDue.subtracting(now)))
+      guard try !settleDeliveries() else { continue }
+      let span = min(until.subtracting(wall), nextDue.subtracting(now))
+      guard serve(0) else {
+        slot.monitor.wait(span)
+        continue
       }
+      unlock()
+      let hasServed = serve(max(1, span))
+      lock()
+      if !hasServed { slot.monitor.wait(min(span, Time.second / 100)) }
     }
   }
 
@@ -94,14 +107,16 @@ extension Scheduler {
 
   /// Closes a scheduler: drains it for the grace, stops what is left, waits for its handlers, ends its threads.
   ///
-  /// - Parameter endServers: what other processes run is over with that; called once it is drained, while the store is ours.
+  /// - Parameters:
+  ///   - serve: as of `drain`.
+  ///   - endServers: what other processes run is over with that; called once it is drained, while the store is ours.
   /// - Throws: `invalidArgument`, `invalidHandle`, also if another thread closed it meanwhile, `forked`, `reentrant`.
   package static func close(
-    _ handle: UInt64, grace: Span, endServers: () -> Void = {}
+    _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }, endServers: () -> Void = {}
   ) throws(SeleneError) {
     try checkClose(handle, grace: grace)
     let until = platform_boot_clock().adding(grace)
-    if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: until) }
+    if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: until, serve) }
     endServers()
     let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
@@ -114,7 +129,9 @@ extension Scheduler {
   }
 
   /// Lets nothing more be dispatched for good, and what runs complete; the last part of the time it is asked to stop (R6).
-  private static func drainForClose(_ handle: UInt64, asking: Span, until: Instant) throws(SeleneError) {
+  private static func drainForClose(
+    _ handle: UInt64, asking: Span, until: Instant, _ serve: (Span) -> Bool
+  ) throws(SeleneError) {
     let (scheduler, hasHostClock) = try enter(handle) { scheduler, _ throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.isLeaving = true
@@ -126,10 +143,10 @@ extension Scheduler {
     scheduler.lock()
     try scheduler.leaving { () throws(SeleneError) in
       let thread = platform_thread_number()
-      try scheduler.awaitRuns(until: until.subtracting(asking)) { $0.waitsForRuns(on: thread) }
+      try scheduler.awaitRuns(until: until.subtracting(asking), serve) { $0.waitsForRuns(on: thread) }
       guard scheduler.waitsForRuns(on: thread) else { return }
       scheduler.askRunsToStop()
-      try scheduler.awaitRuns(until: until) { $0.waitsForRuns(on: thread) }
+      try scheduler.awaitRuns(until: until, serve) { $0.waitsForRuns(on: thread) }
     }
   }
 

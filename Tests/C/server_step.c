@@ -281,6 +281,56 @@ static void test_killed_member(void) {
     close_store(owner);
 }
 
+/** The one thread of an owner that closes, or drains, with a grace goes on serving until the runs of members have ended. */
+static void end_with_grace(int is_drain) {
+    const char *file = path("t.db");
+    int ready[2];
+    char byte;
+    CHECK(pipe(ready) == 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+        selene_scheduler member = 0;
+        selene_cycle cycle = 0;
+        options.path = text_of(file);
+        options.pool = text_of("pool");
+        options.wait = PATIENCE;
+        CHECK_OK(selene_scheduler_connect(&options, &member));
+        selene_run run = take(member, "one", 120 * S, &cycle);
+        CHECK(write(ready[1], "x", 1) == 1);
+        usleep(300000);
+        CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        _exit(0);
+    }
+    selene_scheduler owner = open_here(file);
+    struct loop loop = loop_of(owner);
+    struct pollfd polled[2] = {{loop.fd, POLLIN, 0}, {ready[0], POLLIN, 0}};
+    while (polled[1].revents == 0) {
+        CHECK(poll(polled, 2, PATIENCE / MS) > 0);
+        CHECK_OK(selene_server_step(loop.server, NULL));
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    int64_t begun = check_now();
+    if (is_drain) CHECK_OK(selene_scheduler_drain(owner, 60 * S));
+    CHECK_OK(selene_scheduler_close(owner, is_drain ? 0 : 60 * S));
+    CHECK(check_now() - begun < 30 * S);
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    owner = open_here(file);
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "one"));
+    close_store(owner);
+}
+
+static void test_close_with_grace(void) {
+    end_with_grace(0);
+}
+
+static void test_drain(void) {
+    end_with_grace(1);
+}
+
 /* ---- misuse ----------------------------------------------------------------------------- */
 
 static struct loop observed_loop;
@@ -457,6 +507,8 @@ static void test_close(void) {
 
 int main(int argc, char **argv) {
     const char *killed = "L9 a member that is killed is noticed by the next step";
+    const char *closed = "R6 a close with a grace goes on serving until members have ended";
+    const char *drained = "R6 a drain with a grace does so, too";
     const char *forked = "L15 a forked child cannot step its parent's server, nor disturb it";
     check_begin(argc, argv);
     int is_emulated = !children_have_threads();
@@ -469,6 +521,10 @@ int main(int argc, char **argv) {
              test_no_steps);
     if (is_emulated) skip_test(killed, 1, EMULATED);
     else run_test(killed, test_killed_member);
+    if (is_emulated) skip_test(closed, 1, EMULATED);
+    else run_test(closed, test_close_with_grace);
+    if (is_emulated) skip_test(drained, 1, EMULATED);
+    else run_test(drained, test_drain);
     run_test("L2 a step inside a step, beside one, or of a thread's server is refused",
              test_misuse);
     run_test("L2 a handler that takes long may go on serving", test_inside_handler);

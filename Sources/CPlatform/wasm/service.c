@@ -33,6 +33,9 @@ int32_t service_census_of(uint64_t server, service_census *out_census, service_f
 int32_t service_close(uint64_t server, service_failure *failure) {
     return fail(failure, "server");
 }
+int32_t service_serve(uint64_t scheduler, int64_t nanoseconds) {
+    return 0;
+}
 void service_end(uint64_t scheduler) {
     (void)scheduler;
 }

@@ -97,6 +97,9 @@ int32_t service_step(uint64_t server, int64_t *_Nullable out_wake_at,
 int32_t service_census_of(uint64_t server, service_census *_Nonnull out_census,
                           service_failure *_Nonnull failure);
 int32_t service_close(uint64_t server, service_failure *_Nonnull failure);
+// Steps the servers of a scheduler that have no thread, as their host would, for some milliseconds at most; 0: there are none. Of no
+// time it only says whether there may be any, and takes no lock.
+int32_t service_serve(uint64_t scheduler, int64_t nanoseconds);
 // Ends all servers of a scheduler, before it closes.
 void service_end(uint64_t scheduler);
 
