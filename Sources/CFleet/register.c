@@ -165,31 +165,22 @@ static void fill(selene_value *out, size_t stride, char **texts, const selene_ta
         out[i * stride] = values[i];
 }
 
-// What both statements call a function with: `of` names the parameter of a place.
 // clang-format off
 #define MICROSECONDS "::bigint * interval '1 microsecond'"
-#define CALL(function, of)                                                                         \
-    "%." function "(" of(1) "::text, handler => " of(2) "::text, kind => " of(3) "::text, "        \
-    "schedule => " of(4) "::text, priority => " of(5) "::int, expected => " of(6) MICROSECONDS     \
-    ", delay => " of(7) MICROSECONDS ", every => " of(8) MICROSECONDS                              \
-    ", flex => " of(9) MICROSECONDS ", anchored => " of(10) "::boolean, "                          \
-    "backoff => " of(11) "::text, backoff_delay => " of(12) MICROSECONDS                           \
-    ", max_attempts => " of(13) "::int, response_window => " of(14) "::int, "                      \
-    "tags => " of(15) "::text[], requires => " of(16) "::text[], existing => " of(17) "::text, "   \
-    "input => " of(18) "::bytea, queue => $19::text, labels => $20::text[])"
-#define OF_ONE(place) "$" #place
-#define OF_MANY(place) "t.p" #place
+static const char *const register_sql =
+    "select %.register($1::text, handler => $2::text, kind => $3::text, schedule => $4::text, "
+    "priority => $5::int, expected => $6" MICROSECONDS ", delay => $7" MICROSECONDS
+    ", every => $8" MICROSECONDS ", flex => $9" MICROSECONDS ", anchored => $10::boolean, "
+    "backoff => $11::text, backoff_delay => $12" MICROSECONDS ", max_attempts => $13::int, "
+    "response_window => $14::int, tags => $15::text[], requires => $16::text[], "
+    "existing => $17::text, input => $18::bytea, queue => $19::text, labels => $20::text[])";
 
-static const char *const register_sql = "select " CALL("register", OF_ONE);
-
-// In the order in which they were given, whatever the plan is.
+// The same as columns; the labels are those of all.
 static const char *const register_batch_sql =
-    "select r.disposition, r.status, r.detail from unnest($1::text[], $2::text[], $3::text[], "
-    "$4::text[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], "
-    "$10::boolean[], $11::text[], $12::bigint[], $13::int[], $14::int[], $15::text[], "
-    "$16::text[], $17::text[], $18::bytea[]) with ordinality as t(p1, p2, p3, p4, p5, p6, p7, p8, "
-    "p9, p10, p11, p12, p13, p14, p15, p16, p17, p18, place), "
-    "lateral " CALL("try_register", OF_MANY) " r order by t.place";
+    "select * from %.register_batch($19::text, $1::text[], $2::text[], $3::text[], $4::text[], "
+    "$5::int[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::boolean[], "
+    "$11::text[], $12::bigint[], $13::int[], $14::int[], $15::text[], "
+    "array_fill($20::text, array[cardinality($1::text[])]), $16::text[], $17::text[], $18::bytea[])";
 // clang-format on
 
 static selene_value queue_of(const fleet *own, const selene_fleet_place *place) {

@@ -66,6 +66,142 @@ begin
   return next;
 end $$;
 
+-- Many of one queue that share a commit, each of which is judged by itself as `try_register` does: place i of each array is of
+-- task i, as is row i of the answer. Spans are microseconds; tags, labels and requires are arrays as texts. What is merely new
+-- goes into the tables as a set, all that stands between two others; those go one by one.
+create or replace function register_batch(
+  queue text, ids text[], handlers text[], kinds text[], schedules text[], priorities int[], expected bigint[], delays bigint[],
+  every bigint[], flex bigint[], anchored boolean[], backoffs text[], backoff_delays bigint[], max_attempts int[],
+  response_windows int[], tags text[], labels text[], requires text[], existing text[], inputs bytea[])
+returns table (disposition text, status int, detail text) language plpgsql as $$
+#variable_conflict use_column
+declare
+  n bigint; q queue; c class; key record; us constant interval := interval '1 microsecond';
+  most constant int := coalesce(cardinality(ids), 0); one int; first int := 1; last int;
+  plain boolean[]; seqs bigint[]; added bigint[]; met int;
+  v_classes int[] := array_fill(null::int, array[most]); v_means bigint[] := array_fill(null::bigint, array[most]);
+begin
+  perform durable();
+  lock table slot in row exclusive mode;
+  if octet_length(register_batch.queue) between 1 and 255 then q := queue_of(register_batch.queue); end if;
+  plain := array(
+    select q.queue is not null and coalesce(
+        octet_length(u.id) between 1 and 255 and octet_length(coalesce(u.handler, u.id)) between 1 and 255
+        and case u.kind when 'refresh' then q.limit_refresh is null when 'processing' then q.limit_processing is null end
+        and case coalesce(u.schedule, case when u.every is null then 'once' else 'periodic' end) when 'standing' then true
+          when 'once' then true when 'periodic' then u.every between 1 and 315360000000000 and u.flex between 0 and u.every end
+        and u.priority between 1 and 5 and coalesce(u.expected, 0) between 0 and 86400000000
+        and u.delay between 0 and 315360000000000 and coalesce(u.backoff, 'none') in ('none', 'linear', 'exponential')
+        and u.backoff_delay between 0 and 315360000000000 and u.max_attempts >= 0 and u.response_window between 0 and 30
+        and octet_length(u.input) <= q.max_input
+        and case coalesce(u.existing, case u.schedule when 'standing' then 'update' else 'keep' end) when 'keep' then true
+          when 'replace' then is_free(u.id) when 'update' then is_free(u.id) end
+        and are_names(u.tags) and are_names(u.labels)
+        and (coalesce(u.requires, '{}') = '{}' or u.requires::text[] <@ constraint_names()), false)
+    from unnest(ids, handlers, kinds, schedules, priorities, expected, delays, every, flex, backoffs, backoff_delays,
+        max_attempts, response_windows, tags, labels, requires, existing, inputs) with ordinality
+      as u(id, handler, kind, schedule, priority, expected, delay, every, flex, backoff, backoff_delay, max_attempts,
+        response_window, tags, labels, requires, existing, input, place)
+    order by u.place);
+  -- Those of one id meet each other in their order.
+  for key in
+    select array_agg(u.place) as places from unnest(ids) with ordinality u(id, place) group by u.id having count(*) > 1
+  loop
+    foreach one in array key.places loop plain[one] := false; end loop;
+  end loop;
+  for key in
+    select coalesce(u.handler, u.id) as handler, u.kind, u.labels, u.requires, array_agg(u.place) as places
+    from unnest(ids, handlers, kinds, labels, requires, plain) with ordinality
+      as u(id, handler, kind, labels, requires, is_plain, place)
+    where u.is_plain group by 1, 2, 3, 4 order by min(u.place)
+  loop
+    c := class_of(q.queue, case key.kind when 'refresh' then 1 else 2 end, constraint_bits(key.requires::text[]),
+      sorted_names('labels', key.labels::text[]), key.handler);
+    foreach one in array key.places loop
+      v_classes[one] := c.class;
+      v_means[one] := c.mean;
+    end loop;
+  end loop;
+  while first <= most loop
+    last := first;
+    added := null;
+    if plain[first] then
+      while plain[last + 1] loop last := last + 1; end loop;
+      seqs := array(select nextval('task_seq_seq') from generate_series(first, last));
+      n := now_ns();
+      with entered as (
+        insert into task (seq, id, class, schedule, priority, backoff, recurrence, response_window, existing, max_attempts,
+            expected, learns, delay, period, flex, backoff_delay, registered, anchor, tags, input) overriding system value
+          select u.seq, u.id, u.class, u.schedule, u.priority,
+            case when u.backoff = 'none' or u.backoff is null and u.schedule = 0 then 0 when u.backoff = 'linear' then 1
+              else 2 end,
+            coalesce(u.anchored, false)::int, u.response_window,
+            case when u.existing = 'replace' then 1 when u.existing = 'update' or u.existing is null and u.schedule = 0 then 2
+              else 0 end,
+            u.max_attempts, coalesce(u.expected * 1000, u.mean), u.expected is null, u.delay * 1000, u.period, u.flex,
+            least(greatest(u.backoff_delay * 1000, q.backoff_min), q.backoff_max), n,
+            n + u.delay * 1000 + first_wait(u.period, u.flex),
+            case when u.tags <> '{}' then nullif(sorted_names('tags', u.tags::text[]), '{}') end, u.input
+          from (
+            select a.seq, a.id, a.class, a.mean, a.priority, a.expected, a.delay, a.anchored, a.backoff, a.backoff_delay,
+              a.max_attempts, a.response_window, a.tags, a.existing, a.input, a.place,
+              case when a.schedule = 'standing' then 0 when a.schedule = 'once' or a.schedule is null and a.every is null then 1
+                else 2 end as schedule,
+              case when a.schedule = 'periodic' or a.schedule is null then coalesce(a.every * 1000, 0) else 0 end as period,
+              case when a.schedule = 'periodic' or a.schedule is null and a.every is not null then a.flex * 1000
+                else 0 end as flex
+            from unnest(seqs, ids[first:last], v_classes[first:last], v_means[first:last], schedules[first:last],
+                priorities[first:last], expected[first:last], delays[first:last], every[first:last], flex[first:last],
+                anchored[first:last], backoffs[first:last], backoff_delays[first:last], max_attempts[first:last],
+                response_windows[first:last], tags[first:last], existing[first:last], inputs[first:last]) with ordinality
+              as a(seq, id, class, mean, schedule, priority, expected, delay, every, flex, anchored, backoff, backoff_delay,
+                max_attempts, response_window, tags, existing, input, place)) u
+          order by u.place
+          on conflict (id) where behind is null do nothing
+          returning seq, id, class, schedule, priority, expected, max_attempts, anchor),
+      placed as (
+        insert into slot (seq, last_run, due, est, line, max_attempts, schedule, state)
+          select e.seq, n, e.anchor, e.expected, line_of(e.class, e.priority, e.expected), e.max_attempts, e.schedule,
+            case when exists (select 1 from stray st where st.id = any(array[e.id]) and st.until > n) then 5
+              when e.anchor <= n then 0 else 1 end
+          from entered e)
+      select array_agg(e.seq order by e.seq) into added from entered e;
+    end if;
+    met := 1;
+    for one in first..last loop
+      status := 0;
+      detail := null;
+      if seqs[one - first + 1] = added[met] then
+        met := met + 1;
+        disposition := 'added';
+        return next;
+      elsif plain[one]
+        and coalesce(existing[one], case schedules[one] when 'standing' then 'update' else 'keep' end) = 'keep' then
+        disposition := 'kept';
+        return next;
+      else
+        return query select r.disposition, r.status, r.detail from try_register(
+          ids[one], handlers[one], register_batch.queue, kinds[one], schedules[one], priorities[one], expected[one] * us,
+          delays[one] * us, every[one] * us, flex[one] * us, anchored[one], backoffs[one], backoff_delays[one] * us,
+          max_attempts[one], response_windows[one], tags[one]::text[], labels[one]::text[], requires[one]::text[],
+          existing[one], inputs[one]) r;
+      end if;
+    end loop;
+    first := last + 1;
+  end loop;
+end $$;
+
+-- Whether no live record has an id.
+create or replace function is_free(p_id text) returns boolean language plpgsql as $$
+begin
+  return not exists (select 1 from task t where t.id = any(array[p_id]) and t.behind is null);
+end $$;
+
+-- Whether `sorted_names` takes an array as text.
+create or replace function are_names(names text) returns boolean language sql immutable parallel safe as $$
+  select case when coalesce(names, '{}') = '{}' then true else cardinality(names::text[]) <= 16 and not exists (
+    select 1 from unnest(names::text[]) name where name is null or octet_length(name) not between 1 and 255) end $$;
+
 create or replace function constraint_bits(requires text[]) returns int language plpgsql as $$
 declare word text; bits int := 0;
 begin
@@ -121,9 +257,12 @@ begin
   return t;
 end $$;
 
--- The first begin, counted from an instant (T4).
+-- What the first begin waits for the first period's flexible part, and that begin, counted from an instant (T4).
+create or replace function first_wait(period bigint, flex bigint) returns bigint language sql immutable parallel safe as $$
+  select case when flex > 0 and flex < period then period - flex else 0 end $$;
+
 create or replace function first_begin(t task, from_instant bigint) returns bigint language sql immutable as $$
-  select from_instant + t.delay + case when t.flex > 0 and t.flex < t.period then t.period - t.flex else 0 end $$;
+  select from_instant + t.delay + first_wait(t.period, t.flex) $$;
 
 -- A definition meets what is there. Everything else may change until the slot is locked, so it is looked at again.
 create or replace function enter(t task, q queue, p_kind int, n bigint) returns text language plpgsql as $$

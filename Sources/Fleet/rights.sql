@@ -5,7 +5,7 @@ do $$
 declare
   fleet constant text := current_schema();
   callable constant jsonb := '{
-    "enqueue": ["register", "try_register", "update_task", "cancel", "cancel_tag", "retry", "run_now", "result", "wake"],
+    "enqueue": ["register", "try_register", "register_batch", "update_task", "cancel", "cancel_tag", "retry", "run_now", "result", "wake"],
     "work": ["hello", "beat", "bye", "turn", "claim", "complete", "release", "promote", "fate", "classes"],
     "look": ["get", "list", "explain", "status", "board", "last_ended", "queues", "workers", "counters", "classes", "now_ns"],
     "manage": ["pause", "resume", "set_queue", "prune", "partitions", "cancel_all", "drain"]}';

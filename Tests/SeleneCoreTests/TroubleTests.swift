@@ -33,7 +33,7 @@ private final class Book {
   func causes() {
     let troubles = Book()
     for trouble in Trouble.allCases { #expect(troubles.begin(trouble, status: 25, at: 0)) }
-    #expect(troubles.on == 127)
+    #expect(troubles.on == 255)
     #expect(troubles.end(.thread))
     #expect(troubles.isOn(.store) && !troubles.isOn(.thread) && troubles.isOn(.overrun))
   }

@@ -15,6 +15,7 @@ from conftest import Fleet
 CALLS = {
     "register('x')": {"enqueue"},
     "try_register('x')": {"enqueue"},
+    f"register_batch('q', '{{x}}'{', null' * 18})": {"enqueue"},
     "update_task('x', priority => 1)": {"enqueue"},
     "cancel_tag('none')": {"enqueue"},
     "cancel('x')": {"enqueue"},

@@ -92,19 +92,17 @@ _TYPES = {
 }  # fmt: skip
 
 
-def _arguments(place: str) -> str:
-    return ", ".join(f"{name} => {_SENT[kind][1].format(place.format(name))}" for name, kind in _TYPES.items())
-
-
 #: One task: its values are parameters.
-ONE = f"register(queue => %(queue)s::text, {_arguments('%({})s')})"
-#: Many: its values are columns, in the order in which they were given, whatever the plan is.
+ONE = (
+    "register(queue => %(queue)s::text, "
+    + ", ".join(f"{name} => {_SENT[kind][1].format(f'%({name})s')}" for name, kind in _TYPES.items())
+    + ")"
+)
+#: Many: its values are columns, in the order in which they were given.
 MANY = (
-    "select r.disposition, r.status, r.detail from unnest("
+    "select * from {}.register_batch(%(queue)s::text, "
     + ", ".join(f"%({name})s::{_SENT[kind][0]}[]" for name, kind in _TYPES.items())
-    + f") with ordinality as t({', '.join(_TYPES)}, place), lateral {{}}.try_register(queue => %(queue)s::text, "
-    + _arguments("t.{}")
-    + ") r order by t.place"
+    + ")"
 )
 
 
