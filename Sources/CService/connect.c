@@ -199,7 +199,7 @@ static const char *words_of_path(const connection *own, int error) {
         free(store);
         if (is_missing) return "no process serves it, and there is no such store";
         if (is_there && S_ISDIR(found.st_mode)) return "no process serves it, and that is a folder";
-        if (is_there) return "no process serves the store";
+        if (is_there) return "no process serves it, but the store is there";
     }
     return connection_words(error);
 }

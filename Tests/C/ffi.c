@@ -397,7 +397,7 @@ static void call_node(selene_scheduler scheduler, selene_run run) {
     CHECK_INT(1, ready);
     CALL_OK("selene_node_step", u64(scheduler), ptr(&request), ptr(&at));
     CHECK_INT(1, request.number);
-    CHECK_INT(3, request.value_count);
+    CHECK_INT(4, request.value_count);
     CHECK(strstr(request.sql.data, "hello") != NULL);
     CALL_OK("selene_node_rows", u64(scheduler), u64(request.number), ptr(cells), u64(1), u64(2));
     CALL_OK("selene_node_get", u64(scheduler), ptr(&info));

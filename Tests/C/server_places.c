@@ -314,7 +314,7 @@ static void test_mistakes(void) {
     selene_scheduler owner = open_here(file);
     /* The owner does not serve; a file that is no store; a folder. */
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(file));
-    DETAIL("no process serves the store");
+    DETAIL("no process serves it, but the store is there");
     write_bytes(path("notes.txt"), "mine", 4);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("notes.txt")));
     DETAIL("no process serves");

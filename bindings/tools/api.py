@@ -350,8 +350,9 @@ def release() -> str:
 
 
 def proof(path: Path) -> str:
-    """A C file in which the compiler compares the header with what a file says of it: api.json, or an earlier release."""
+    """A C file in which the compiler compares the header with what a file says of it: api.json, or a release's."""
     interface = json.loads(path.read_text())
+    grows = "==" if path == TARGET else ">="
     found = [
         "#include <selene.h>",
         "#include <string.h>",
@@ -365,7 +366,7 @@ def proof(path: Path) -> str:
         "    static_assert(sizeof(((struct_ *)0)->field) == (size), #field); \\",
         "    extern type *struct_##_##field; extern __typeof__(((struct_ *)0)->field) *struct_##_##field",
         "#define STRUCT(name, size, align) \\",
-        f"    static_assert(sizeof(name) {'==' if path == TARGET else '>='} (size) && __alignof__(name) == (align), #name)",
+        f"    static_assert(sizeof(name) {grows} (size) && __alignof__(name) == (align), #name)",
     ]
     for constant in interface["constants"]:
         if constant["type"] == "const char *":
@@ -400,7 +401,7 @@ def proof(path: Path) -> str:
 
 
 def unsaid(path: Path) -> list[str]:
-    """What the functions of a header leave out: on which thread they may be called, whose what they give is, since when.
+    """What the functions of a header leave out: on which thread they are called, whose what they give is, since when.
 
     Something is given by a pointer, a handle, or a struct with one of them inside.
     """

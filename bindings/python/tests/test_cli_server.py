@@ -160,7 +160,7 @@ def test_l14_an_owner_that_stands_still_is_not_one_that_does_not_serve(folder: P
         for process in begun:
             told = process.communicate(timeout=300)[1]
             assert process.returncode == 6, told
-            assert "not answer in time" in told
+            assert "not answered in time" in told
             assert f"process {os.getpid()}" in told
             assert "does not serve" not in told
 
