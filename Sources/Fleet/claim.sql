@@ -61,6 +61,11 @@ begin
   if not found then
     perform refuse(17, 'worker', coalesce(claim.worker::text, 'null') || ' is not a worker, or was taken for dead');
   end if;
+  -- Who looks at a class serves it, and that is known before its next beat (N35).
+  if not claim.classes <@ me.serves then
+    update worker w set serves = array(select u.one from unnest(w.serves || claim.classes) u(one) group by 1)
+      where w.worker = me.worker;
+  end if;
   if me.suspect <> 0 and exists (
     select 1 from slot s where s.seq = me.suspect and s.worker = me.worker and s.state + 0 = 4 and s.line & 1 = 1) then return; end if;
   v_lines := coalesce(claim.lines, '{}');
