@@ -3209,7 +3209,7 @@ SELENE_API selene_status selene_server_start(selene_scheduler scheduler,
 
 /**
  * Serves a scheduler without a thread, from an event loop: whenever its descriptor is readable call selene_server_step. It
- * is readable at once, and stays so until a step leaves nothing to do.
+ * is readable at once, and stays so until a step leaves nothing to do: watch it level-triggered.
  *
  * While the host does not step, who connects and who asks wait, each up to its timeout (OWNER_AWAY); processes that have
  * ended are noticed, and runs of members are asked to stop, at the next step. adopt of the options counts from here, so step

@@ -311,12 +311,15 @@ int32_t connection_settle(connection *own, service_failure *failure) {
 
 static int32_t ask(connection *own, const wire_operation *operation, const wire_word *words,
                    uint64_t session, service_failure *failure) {
+    // What changes nothing leaves no doubt, nor does waiting.
+    const int changes = !operation->may_repeat || operation->right == SELENE_RIGHT_MANAGE;
     int32_t status;
+    int was_sent = 0;
     own->is_in_doubt = 0;
     if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
     for (int attempt = 0;; attempt++) {
         if (own->descriptor < 0 && (status = connection_reach(own, failure)) != SELENE_OK)
-            return status;
+            return was_sent && changes ? connection_away(own, 0, 1, failure) : status;
         status = own->is_member && !own->is_joined ? member_join(own, failure) : SELENE_OK;
         if (session != 0 && session != own->session)
             return wire_fail(failure, SELENE_ERROR_STALE_RUN, "run", NULL,
@@ -342,11 +345,12 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
         free(request.data);
         if (is_answered) break;
         connection_drop(own);
+        was_sent |= !is_untouched;
         if (attempt == 0 && session == 0 && error != ETIMEDOUT && error != EPROTO &&
             (is_untouched || operation->may_repeat) && !atomic_load(&own->is_closed))
             continue;
         own->is_in_doubt = !is_untouched && error != ETIMEDOUT && error != EPROTO;
-        return connection_away(own, error, !is_untouched && !operation->may_repeat, failure);
+        return connection_away(own, error, was_sent && changes, failure);
     }
     wire_head head;
     memcpy(&head, own->in, sizeof head);

@@ -692,12 +692,20 @@ static void stop_listening(server *own) {
     own->deaf_welcome = own->welcome_count;
 }
 
+// Whether who is waited for has spoken: what has come meanwhile is read first.
+static int has_spoken(server *own, client *of) {
+    if (of->is_ending) return 0;
+    if (!of->is_queued && hear(own, of) && !of->is_ending) queue(own, of);
+    return of->is_queued;
+}
+
 // Those who have said nothing for a second give way to others, when there is no place left; whether any do.
 static int give_way(server *own) {
     int64_t latest = platform_boot_clock() + PATIENCE - 1000000000;
     int found = 0;
     for (client *each = own->clients; each != NULL; each = each->next) {
-        if (each->is_welcome || each->is_dead || each->limit > latest) continue;
+        if (each->is_welcome || each->is_dead || each->limit > latest || has_spoken(own, each))
+            continue;
         each->is_dead = found = 1;
         own->dead++;
     }
@@ -815,7 +823,7 @@ static void dismiss(server *own) {
     client *next;
     for (client *each = own->clients; each != NULL; each = next) {
         next = each->next;
-        if (each->limit != 0 && each->limit <= now) part(own, each);
+        if (each->limit != 0 && each->limit <= now && !has_spoken(own, each)) part(own, each);
         else if (each->limit != 0 && each->limit < own->looks_at) own->looks_at = each->limit;
     }
 }
@@ -1027,10 +1035,14 @@ static int32_t start(server *own, int has_thread, service_failure *failure) {
         // The first step is due.
         platform_watch_poke(own->watch);
     }
+    // Before it can be found, and so ended.
+    atomic_fetch_add(&servers_open, 1);
+    atomic_fetch_add(&servers_stepped, !has_thread);
     int32_t status = wire_enter(&own->entry, WIRE_SERVER, failure);
-    if (status != SELENE_OK && has_thread) stop_thread(own);
-    if (status == SELENE_OK) atomic_fetch_add(&servers_open, 1);
-    if (status == SELENE_OK && !has_thread) atomic_fetch_add(&servers_stepped, 1);
+    if (status == SELENE_OK) return status;
+    atomic_fetch_sub(&servers_open, 1);
+    atomic_fetch_sub(&servers_stepped, !has_thread);
+    if (has_thread) stop_thread(own);
     return status;
 }
 

@@ -680,6 +680,8 @@ static void keep(char *to, const char *data, int64_t length) {
 static void fill(service_failure *failure, const selene_fault *fault, selene_text detail) {
     const selene_text texts[] = {detail,       fault->field,   fault->subject,
                                  fault->found, fault->allowed, fault->problem};
+    failure->flags = fault->flags;
+    failure->reserved = 0;
     failure->unit = fault->unit;
     failure->value = fault->value;
     failure->least = fault->least;
@@ -738,10 +740,7 @@ void wire_fault(const service_failure *failure, selene_fault *fault) {
         parts[i].data = texts[1 + i];
         parts[i].length = (int64_t)strlen(texts[1 + i]);
     }
-    *fault = (selene_fault){sizeof *fault,   0,
-                            failure->status, failure->unit,
-                            parts[0],        parts[1],
-                            parts[2],        parts[3],
-                            parts[4],        failure->value,
-                            failure->least,  failure->greatest};
+    *fault = (selene_fault){sizeof *fault, failure->flags, failure->status, failure->unit,
+                            parts[0],      parts[1],       parts[2],        parts[3],
+                            parts[4],      failure->value, failure->least,  failure->greatest};
 }

@@ -386,6 +386,7 @@ extension Scheduler {
   }
 
   private func tellTrouble(of node: SchedulerNode, at now: Instant) {
+    if node.machine.isClosed { troubleEnds(.fleetClock, at: now) }
     guard let trouble = node.machine.trouble else { return troubleEnds(.fleet, at: now) }
     var told: Detail = "the database of the fleet does not answer"
     if case .refused(let state) = trouble {

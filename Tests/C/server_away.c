@@ -22,14 +22,17 @@ static const char *const others[] = {
     "selene_node_rows",         "selene_node_failed",     "selene_node_hint",
     "selene_node_get",          "selene_node_leave",      "selene_node_close"};
 
-/** What may have been done when the answer never came; everything else changes nothing by being asked twice. */
+/** What may have been done when the answer never came; everything else changes nothing. */
 static const char *const changing[] = {
     "selene_scheduler_prune", "selene_task_register", "selene_task_register_batch",
     "selene_task_cancel", "selene_task_cancel_tag", "selene_task_cancel_all", "selene_task_retry",
     "selene_task_simulate_launch", "selene_task_simulate_expire", "selene_task_launch",
     "selene_task_expire", "selene_task_pause", "selene_task_pause_tag", "selene_task_resume",
     "selene_task_resume_tag", "selene_task_set_next", "selene_ledger_report", "selene_use_report",
-    "selene_condition_undefine",
+    "selene_condition_undefine", "selene_condition_define", "selene_condition_set",
+    "selene_conditions_set", "selene_scheduler_enable", "selene_scheduler_resume",
+    "selene_group_set_limit", "selene_group_pause", "selene_group_resume", "selene_signal_set",
+    "selene_signal_clear",
     /* As a member of a pool, see below. */
     "selene_handler_register", "selene_cycle_begin", "selene_cycle_run", "selene_cycle_run_async",
     "selene_driver_start", "selene_driver_open"};

@@ -246,6 +246,47 @@ static void test_no_steps(void) {
     close_store(owner);
 }
 
+/** Who has said hello in time is heard, however late the host steps. */
+static void test_late_step(void) {
+    const char *file = path("t.db");
+    struct hello hello = hello_of(1, 1);
+    char body[1024];
+    selene_scheduler owner = open_here(file);
+    struct loop loop = loop_of(owner);
+    int client = raw_socket(file);
+    step_all(&loop);
+    CHECK(send(client, &hello, sizeof hello, 0) == sizeof hello);
+    /* Longer than it had for it. */
+    usleep(5200000);
+    step_all(&loop);
+    CHECK_INT(0, raw_answer(client, body, sizeof body));
+    close(client);
+    close_store(owner);
+}
+
+/** A change that was sent is in doubt when nobody answers, also one that may be asked for twice. */
+static void test_doubt(void) {
+    const char *file = path("t.db");
+    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_scheduler owner = open_here(file), connection = 0;
+    struct loop loop = loop_of(owner);
+    int64_t now = 0;
+    options.path = text_of(file);
+    options.timeout = 300 * MS;
+    loop_begin(&loop);
+    CHECK_OK(selene_scheduler_connect(&options, &connection));
+    loop_end(&loop);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_scheduler_enable(connection, 0));
+    CHECK_INT(SELENE_FAULT_IN_DOUBT, selene_status_fault()->flags);
+    DETAIL("may have been carried out");
+    step_all(&loop);
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_scheduler_now(connection, &now));
+    CHECK_INT(0, selene_status_fault()->flags);
+    CHECK_OK(selene_scheduler_close(connection, 0));
+    step_all(&loop);
+    close_store(owner);
+}
+
 /** A member that is killed in its run is noticed by the next step. */
 static void test_killed_member(void) {
     const char *file = path("t.db");
@@ -527,6 +568,8 @@ int main(int argc, char **argv) {
     else run_test(drained, test_drain);
     run_test("L2 a step inside a step, beside one, or of a thread's server is refused",
              test_misuse);
+    run_test("L2 who has said hello in time is heard, however late the host steps", test_late_step);
+    run_test("L10 a change that was sent and not answered is in doubt", test_doubt);
     run_test("L2 a handler that takes long may go on serving", test_inside_handler);
     if (is_emulated) skip_test(forked, 1, EMULATED);
     else run_test(forked, test_fork);

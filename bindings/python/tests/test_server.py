@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,41 @@ def test_l2_an_event_loop_serves_without_a_thread(store: Path) -> None:
             return len(scheduler.tasks())
 
     assert asyncio.run(main()) == 2
+
+
+def test_l2_a_loop_lets_others_step_and_is_left_when_its_scheduler_is_over(store: Path) -> None:
+    async def main() -> list[object]:
+        loop = asyncio.get_running_loop()
+        raised: list[object] = []
+        loop.set_exception_handler(lambda _, context: raised.append(context))
+        scheduler = Scheduler(store)
+        async with scheduler.serve(thread=False) as server:
+            over = threading.Event()
+
+            def ask() -> None:
+                with selene.connect(store) as queue:
+                    for number in range(100):
+                        queue.enqueue(f"a{number}")
+
+            def step() -> None:
+                while not over.is_set():
+                    with suppress(selene.Busy):
+                        server.step()
+
+            stepping = loop.run_in_executor(None, step)
+            await loop.run_in_executor(None, ask)
+            over.set()
+            await stepping
+            descriptor = server.fileno()
+            scheduler.close()
+            await asyncio.sleep(0.05)
+            with pytest.raises(ValueError, match="descriptor"):
+                server.fileno()
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(descriptor)
+        return raised
+
+    assert asyncio.run(main()) == []
 
 
 def test_l2_another_loop_steps_a_server(store: Path) -> None:

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from typing import Any
+from typing import Any, Protocol
 
 from . import _callbacks, _log, _raw
 from ._calendars import Calendars, Record
@@ -93,6 +93,13 @@ class Observers:
                 caught(error, "an observer raised")
 
 
+class Stepped(Protocol):
+    """What an event loop steps for a scheduler."""
+
+    def scheduler_is_over(self) -> None:
+        """There is nothing more to step; from any thread."""
+
+
 class Engine:
     """The inside of a scheduler. Nothing that lives in it refers to the Scheduler."""
 
@@ -108,6 +115,8 @@ class Engine:
         self.connected = False
         #: Whether the exit of the interpreter closed it.
         self.exiting = False
+        #: What is to be told when it is over: servers that a loop steps.
+        self.stepped: weakref.WeakSet[Stepped] = weakref.WeakSet()
         #: Threads that wait for cycles here.
         self.waiters: set[int] = set()
         self.clock = clock
@@ -572,6 +581,8 @@ class Engine:
         _engines.discard(self)
         self._wake_who_waits()
         self.workers.close()
+        for server in tuple(self.stepped):
+            server.scheduler_is_over()
         for box in tuple(self.mailboxes):
             box.close()
         self.came_back()

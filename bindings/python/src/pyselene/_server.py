@@ -13,6 +13,7 @@ from typing import Literal, NoReturn, Self, TypeAlias
 
 from . import _raw
 from ._engine import Engine
+from ._errors import Busy, Forked, InvalidHandle
 from ._library import fast, layout, library
 from ._names import whole
 from ._store import Path, path_bytes
@@ -173,10 +174,17 @@ class Server:
             engine.check(library.selene_server_open(*to, ctypes.byref(fd)))
         self._engine = engine
         self._handle = handle.value
-        # A copy of its own: the library closes the descriptor while a loop may wait for it.
-        self._fd = os.dup(fd.value) if not thread else -1
         self._loop: asyncio.AbstractEventLoop | None = None
         self._over = False
+        self._fd = -1
+        if not thread:
+            try:
+                # A copy of its own: the library closes the descriptor while a loop may wait for it.
+                self._fd = os.dup(fd.value)
+            except OSError:
+                self.close()
+                raise
+            engine.stepped.add(self)
 
     def fileno(self) -> int:
         """A descriptor that is readable when step() has something to do; wait for it only, never read it.
@@ -204,11 +212,11 @@ class Server:
     def close(self) -> None:
         """Answers what is being asked, then serves no more and removes the socket. Again: does nothing."""
         if not self._over:
-            self._over = True
-            self._leave_loop()
             # With the scheduler it has ended by itself; that of a parent is the parent's.
             if not self._engine.closed and self._engine.pid == os.getpid():
                 self._engine.check(library.selene_server_close(self._handle))
+            self._over = True
+            self._leave_loop()
 
     def __enter__(self) -> Self:
         return self
@@ -230,15 +238,29 @@ class Server:
         self.close()
 
     def _ready(self) -> None:
-        if self._engine.closed or self._engine.pid != os.getpid():
-            self._leave_loop()
-        else:
+        try:
             self.step()
+        except Busy:
+            pass  # who steps it now, as a drain does, serves
+        except (InvalidHandle, Forked):
+            self._leave_loop()
+
+    def scheduler_is_over(self) -> None:
+        """There is nothing more to step; from any thread."""
+        loop = self._loop
+        try:
+            if loop is not None:
+                loop.call_soon_threadsafe(self._leave_loop)
+                return
+        except RuntimeError:
+            pass  # the loop is closed
+        self._leave_loop()
 
     def _leave_loop(self) -> None:
         if self._fd < 0:
             return
-        if self._loop is not None and not self._loop.is_closed():
+        # In a forked child the loop's descriptors are its parent's, too.
+        if self._loop is not None and not self._loop.is_closed() and self._engine.pid == os.getpid():
             self._loop.remove_reader(self._fd)
         os.close(self._fd)
         self._fd, self._loop = -1, None
