@@ -9,10 +9,10 @@ begin
   perform durable();
   lock table slot in row exclusive mode;  -- so that nobody counts places (N24)
   h := last_of(retry.id);
-  if h.seq is null and not exists (select 1 from task t where t.id = retry.id) then
+  if h.seq is null and is_free(retry.id) then
     perform refuse(21, 'id', quote_literal(retry.id) || ' is not registered');
   end if;
-  if exists (select 1 from task t where t.id = retry.id and t.behind is null) then
+  if not is_free(retry.id) then
     perform refuse(16, 'id', quote_literal(retry.id) || ' is live; only what has failed can be tried again');
   end if;
   if h.state <> 5 then
@@ -24,8 +24,11 @@ begin
       || ' failed before its terms were kept; register it again');
   end if;
   t := jsonb_populate_record(null::task, h.terms);
-  update class set idle_since = null where class = t.class and idle_since is not null;
-  select * into c from class where class = t.class;
+  c := keep_class(t.class);
+  if c.class is null then
+    perform refuse(16, 'id', quote_literal(retry.id)
+      || ' failed so long ago that its handler is forgotten; register it again');
+  end if;
   select * into q from queue where queue = c.queue;
   if t.learns then t.expected := c.mean; end if;
   t.seq := nextval('task_seq_seq');
@@ -53,6 +56,7 @@ create or replace function run_now(id text) returns text language plpgsql as $$
 declare n constant bigint := now_ns(); s slot;
 begin
   perform durable();
+  lock table slot in row exclusive mode;
   select s.* into s from task t join slot s on s.seq = any(array[t.seq])
     where t.id = run_now.id and t.behind is null for update of s;
   if not found then perform refuse(21, 'id', quote_literal(run_now.id) || ' has no live task'); end if;

@@ -1,4 +1,5 @@
--- Cancelling by id, by tag, by queue; and what waits behind (T8). A run in flight becomes stale (N25).
+-- Cancelling by id, by tag, by queue; and what waits behind (T8). A run in flight becomes stale (N25). Nobody counts places
+-- meanwhile (N24): who does waits for all that write, before he has a record that they need.
 
 -- Cancels a record whose slot the caller has locked, and all behind it.
 create or replace function cancel_record(p_seq bigint, n bigint) returns bigint language plpgsql as $$
@@ -19,12 +20,13 @@ create or replace function cancel(id text) returns bigint language plpgsql as $$
 declare n constant bigint := now_ns(); locked bigint;
 begin
   perform durable();
+  lock table slot in row exclusive mode;
   loop
     select s.seq into locked from task t join slot s on s.seq = any(array[t.seq])
       where t.id = cancel.id and t.behind is null for update of s;
     if found then return cancel_record(locked, n); end if;
     -- Its successor may have taken its place meanwhile.
-    exit when not exists (select 1 from task t where t.id = cancel.id);
+    exit when is_free(cancel.id);
   end loop;
   if not exists (select 1 from history h where h.id = cancel.id) then
     perform refuse(21, 'id', quote_literal(cancel.id) || ' is not registered');
@@ -36,6 +38,7 @@ create or replace function cancel_tag(tag text) returns bigint language plpgsql 
 declare n constant bigint := now_ns(); t task; head bigint; first bigint; count bigint := 0; part bigint;
 begin
   perform durable();
+  lock table slot in row exclusive mode;
   for t in
     select h.* from task h
     where h.id = any(array(select w.id from task w where w.tags @> array[tag])) and h.behind is null order by h.seq + 0
@@ -61,6 +64,7 @@ create or replace function cancel_all(queue text default null) returns bigint la
 declare n constant bigint := now_ns(); head bigint; count bigint := 0; mine constant int[] := classes_of(cancel_all.queue);
 begin
   perform durable();
+  lock table slot in row exclusive mode;
   for head in
     select s.seq from slot s where mine is null or s.line >> 8 = any(mine) order by s.seq for update
   loop

@@ -62,7 +62,7 @@ begin
     perform refuse(17, 'worker', coalesce(claim.worker::text, 'null') || ' is not a worker, or was taken for dead');
   end if;
   -- Who looks at a class serves it, and that is known before its next beat (N35).
-  if not claim.classes <@ me.serves then
+  if claim.classes <> me.serves and not claim.classes <@ me.serves then
     update worker w set serves = array(select u.one from unnest(w.serves || claim.classes) u(one) group by 1)
       where w.worker = me.worker;
   end if;

@@ -4,6 +4,19 @@ create or replace function constraint_names() returns text[] language sql immuta
   select array['network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off',
                'not_roaming'] $$;
 
+-- Keeps a class from being forgotten until the caller's transaction is over; all null: it is gone. It is used again from now on.
+-- Nobody waits for another but for who is just forgetting it: of several who take the mark away one is enough.
+create or replace function keep_class(p_class int) returns class language plpgsql as $$
+declare c class;
+begin
+  select * into c from class where class = p_class for key share;
+  if c.idle_since is not null then
+    update class set idle_since = null where class = any(array(
+      select o.class from class o where o.class = p_class and o.idle_since is not null for no key update skip locked));
+  end if;
+  return c;
+end $$;
+
 create or replace function class_of(p_queue int, p_kind int, p_constraints int, p_labels text[], p_handler text) returns class
 language plpgsql as $$
 declare c class;
@@ -13,9 +26,8 @@ begin
       where queue = p_queue and kind = p_kind and constraints = p_constraints and labels = p_labels and handler = p_handler;
     if found then
       exit when c.idle_since is null;
-      -- Who forgets it has locked it: it is gone then, and made anew.
-      update class set idle_since = null where class = c.class returning * into c;
-      exit when found;
+      c := keep_class(c.class);
+      exit when c.class is not null;
     end if;
     insert into class (queue, kind, constraints, labels, handler)
       values (p_queue, p_kind, p_constraints, p_labels, p_handler) on conflict do nothing;
@@ -33,9 +45,15 @@ begin
     from class c join queue q on q.queue = c.queue where queues is null or q.name = any(queues) order by c.class;
 end $$;
 
+create or replace function is_idle(p_class int) returns boolean language plpgsql as $$
+begin
+  return (select t.seq from task t where t.class > 0 and t.class >= p_class and t.class <= p_class
+    order by t.class, t.seq limit 1) is null;
+end $$;
+
 -- Classes that no task is of, one piece after the other for as long as it may take: they are marked, and forgotten once the
 -- history has forgotten all that was of them, those that have learnt what runs take (N23) after 90 days. A registration takes
--- the mark away, which waits for who deletes. Returns how many were forgotten.
+-- the mark away. Returns how many were forgotten.
 create or replace function prune_classes(n bigint, takes bigint) returns bigint language plpgsql as $$
 declare
   ends constant timestamptz := clock_timestamp() + span(takes); day_ns constant bigint := 86400000000000;
@@ -44,12 +62,11 @@ declare
 begin
   loop
     piece := array(select c.class from class c where c.class > seen order by c.class limit 500);
-    idle := array(
-      select p.class from unnest(piece) p(class) where (
-        select t.seq from task t where t.class >= p.class and t.class <= p.class order by t.class, t.seq limit 1) is null);
+    idle := array(select p.class from unnest(piece) p(class) where is_idle(p.class));
     delete from class where class = any(array(
       select c.class from class c
       where c.class = any(idle) and c.idle_since < remembered and (c.samples < 10 or c.idle_since < n - 90 * day_ns)
+        and is_idle(c.class)
       for update skip locked));
     get diagnostics gone = row_count;
     total := total + gone;

@@ -1,13 +1,26 @@
 -- The fleet itself: its protocol, the server's timeline, what makes a commit last.
 
+create or replace function release_name(number int) returns text language sql immutable as $$
+  select number / 1000000 || '.' || number / 1000 % 1000 || '.' || number % 1000 $$;
+
+-- Functions of an earlier release are not put in the place of later ones, which may need what these do (N33).
 do $$
-declare mine constant int := 1; here int;
+declare
+  my_protocol constant int := 1;
+  my_release constant int := 2000;  -- as SELENE_VERSION_NUMBER
+  here fleet;
 begin
-  select protocol into here from fleet;
-  if here > mine then
-    perform refuse(19, 'protocol', 'the fleet speaks ' || here || ', these functions ' || mine || ': the fleet is newer');
+  select * into here from fleet;
+  if here.protocol > my_protocol then
+    perform refuse(19, 'protocol',
+      'the fleet speaks ' || here.protocol || ', these functions ' || my_protocol || ': the fleet is newer');
   end if;
-  insert into fleet (protocol, installed) values (mine, now_ns()) on conflict (is_here) do update set protocol = mine;
+  if here.release > my_release then
+    perform refuse(19, 'release', 'the fleet is of ' || release_name(here.release) || ', these functions are of '
+      || release_name(my_release) || ': the fleet is newer');
+  end if;
+  insert into fleet (protocol, release, installed) values (my_protocol, my_release, now_ns())
+    on conflict (is_here) do update set protocol = my_protocol, release = my_release;
 end $$;
 
 -- What registers or decides, and what gives a number that is never used again, is as durable as the server can make it,

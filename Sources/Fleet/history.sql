@@ -136,6 +136,7 @@ begin
     if is_done then perform prune_classes(n, least(lease / 100, 300000000)); end if;
     update fleet set kept = case when is_done then n else 0 end, kept_whole = n, keeping_fault = null;
   exception when others then
-    update fleet set kept = n, keeping_fault = sqlerrm;
+    update fleet set kept = n, keeping_fault = sqlerrm
+      where is_here = any(array(select f.is_here from fleet f for no key update skip locked));
   end;
 end $$;

@@ -64,7 +64,7 @@ begin
       select s.seq from slot s where s.state = 4 and s.seq + 0 > after and (mine is null or s.line >> 8 = any(mine))
       order by s.seq + 0 limit most);
     when live_page.state = 'held' then return array(
-      select s.seq from slot s where s.state = 2 and s.seq > after and (mine is null or s.line >> 8 = any(mine))
+      select s.seq from slot s where s.state + 0 = 2 and s.seq > after and (mine is null or s.line >> 8 = any(mine))
       order by s.seq limit most);
     when live_page.state = 'blocked' then return array(
       select t.seq from task t where t.behind is not null and t.seq > after and (mine is null or t.class = any(mine))
@@ -72,7 +72,7 @@ begin
     when cardinality(mine) <= 100 then return array(
       select o.seq from unnest(mine) m(class) cross join lateral (
         select t.seq from task t
-        where (t.class, t.seq) > (m.class, after) and t.class <= m.class and (live_page.state is null
+        where t.class > 0 and (t.class, t.seq) > (m.class, after) and t.class <= m.class and (live_page.state is null
           or case when t.behind is null then (select state_name(s.state) from slot s where s.seq = t.seq) else 'blocked' end
             = live_page.state)
         order by t.class, t.seq limit most) o

@@ -113,7 +113,7 @@ begin
     select coalesce(u.handler, u.id) as handler, u.kind, u.labels, u.requires, array_agg(u.place) as places
     from unnest(ids, handlers, kinds, labels, requires, plain) with ordinality
       as u(id, handler, kind, labels, requires, is_plain, place)
-    where u.is_plain group by 1, 2, 3, 4 order by min(u.place)
+    where u.is_plain group by 1, 2, 3, 4 order by 1, 2, 3, 4
   loop
     c := class_of(q.queue, case key.kind when 'refresh' then 1 else 2 end, constraint_bits(key.requires::text[]),
       sorted_names('labels', key.labels::text[]), key.handler);
@@ -156,7 +156,7 @@ begin
                 response_windows[first:last], tags[first:last], existing[first:last], inputs[first:last]) with ordinality
               as a(seq, id, class, mean, schedule, priority, expected, delay, every, flex, anchored, backoff, backoff_delay,
                 max_attempts, response_window, tags, existing, input, place)) u
-          order by u.place
+          order by u.id  -- as everybody's batch does who brings the same ones
           on conflict (id) where behind is null do nothing
           returning seq, id, class, schedule, priority, expected, max_attempts, anchor),
       placed as (
@@ -395,6 +395,7 @@ create or replace function update_task(
 declare n constant bigint := now_ns(); old task; t task; s slot; c class; q queue;
 begin
   perform durable();
+  lock table slot in row exclusive mode;
   select s.* into s from task t join slot s on s.seq = any(array[t.seq])
     where t.id = update_task.id and t.behind is null for update of s;
   if not found then perform refuse(21, 'id', quote_literal(update_task.id) || ' has no live task'); end if;

@@ -10,17 +10,6 @@ create table if not exists fleet (
   protocol  int     not null,
   timeline  text,
   installed bigint  not null);
--- The oldest protocol that its functions speak, too (N33).
-alter table fleet add column if not exists oldest int not null default 1;
--- When its history was last looked after, when with success, and what the last attempt failed with (N30); when the timeline
--- last changed (N34).
-alter table fleet add column if not exists kept bigint not null default 0;
-alter table fleet add column if not exists kept_whole bigint not null default 0;
-alter table fleet add column if not exists keeping_fault text;
-alter table fleet add column if not exists failed_over bigint;
--- What else housekeeping last could not do, and when.
-alter table fleet add column if not exists fault text;
-alter table fleet add column if not exists fault_at bigint not null default 0;
 
 create table if not exists queue (
   queue        int generated always as identity primary key,
@@ -35,8 +24,6 @@ create table if not exists queue (
   limit_refresh    int,                                    -- pending requests (T6); null: any number
   limit_processing int,
   holds        boolean not null default false);            -- what finds no place waits for one
--- What ended up to then is gone, where the retention is not the longest of all queues (N30).
-alter table queue add column if not exists pruned bigint not null default 0;
 
 -- How many places are taken. Only queues with a limit have rows, so no other registration waits here (N24).
 create table if not exists pending (
@@ -59,9 +46,6 @@ create table if not exists class (
   served_by   text,
   unique (queue, kind, constraints, labels, handler));
 
--- No task was of it then, nor since: it is forgotten when nothing remembers it (N4, N30).
-alter table class add column if not exists idle_since bigint;
-alter table fleet add column if not exists classes_seen int not null default 0;
 
 -- A node's incarnation, whose number is never reused (N10).
 create table if not exists worker (
@@ -76,7 +60,6 @@ create table if not exists worker (
   suspect bigint not null default 0,                       -- the last suspect that it claimed, which runs alone (N15)
   jumps   int    not null default 0,
   serves  int[]  not null default '{}') with (fillfactor = 50);
-alter table worker add column if not exists draining boolean not null default false;  -- it is to leave, and hears so (N37)
 
 -- What a task is: written at registration, by updates, at the end of a period.
 create table if not exists task (
@@ -106,7 +89,9 @@ create table if not exists task (
 create unique index if not exists task_id on task (id) where behind is null;
 create index if not exists task_behind on task (id, seq) where behind is not null;
 create index if not exists task_blocked on task (seq) where behind is not null;
-create index if not exists task_class on task (class, seq);
+-- Of all, but only for who says so: of tables that a plan saw empty it else looks for a number in here (N31).
+create index if not exists task_of_class on task (class, seq) where class > 0;
+drop index if exists task_class;
 create index if not exists task_tags on task using gin (tags) where tags is not null;
 
 -- Where a record stands: narrow, the only row that a run writes. Its lock stands for the record; whoever takes several
@@ -131,11 +116,12 @@ create table if not exists slot (
   response     bigint[])
   with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.2);
-alter table slot add column if not exists begun bigint;    -- when it was last claimed
 create index if not exists slot_ready on slot (line, last_run, seq) where state = 0;
 create index if not exists slot_due on slot (due) where state = 1;
 create index if not exists slot_held on slot ((line >> 4), seq) where state = 2;
-create index if not exists slot_held_seq on slot (seq) where state = 2;
+-- Said otherwise than in the one above, so that no plan takes the one for the other (N31).
+create index if not exists slot_held_list on slot (seq) where state + 0 = 2;
+drop index if exists slot_held_seq;
 create index if not exists slot_runs on slot (worker) where state = 4;
 create index if not exists slot_taken on slot (seq) where state = 5;
 create index if not exists slot_suspect on slot (seq) where line & 1 = 1;
@@ -172,10 +158,56 @@ create table if not exists history (
   response   bigint[],
   failure    text,
   result     bytea) partition by range (ended);
-alter table history add column if not exists terms jsonb;  -- of what failed: its task, to try it again (R7)
-alter table history add column if not exists taken_back boolean;  -- its last run was never decided: its worker was dead (N14)
 create index if not exists history_id on history (id, ended);
 create index if not exists history_ended on history (ended);
 create index if not exists history_state on history (state, ended, seq);
 create table if not exists history_rest partition of history default;
 create index if not exists queue_paused on queue (paused_until) where paused_until > 0;
+
+-- What came after the first form of these tables. A column is looked for before it is added: adding keeps readers out, even
+-- where there is nothing to add, and so stands behind the indexes, which may take time to be made.
+do $$
+declare missing record; other record;
+begin
+  for missing in
+    select l.* from (values
+      -- The oldest protocol that the functions speak, too; the release that they are of (N33).
+      ('fleet', 'oldest', 'int not null default 1'),
+      ('fleet', 'release', 'int not null default 0'),
+      -- When its history was last looked after, when with success, and what the last attempt failed with (N30).
+      ('fleet', 'kept', 'bigint not null default 0'),
+      ('fleet', 'kept_whole', 'bigint not null default 0'),
+      ('fleet', 'keeping_fault', 'text'),
+      -- When the timeline last changed (N34).
+      ('fleet', 'failed_over', 'bigint'),
+      -- What else housekeeping last could not do, and when.
+      ('fleet', 'fault', 'text'),
+      ('fleet', 'fault_at', 'bigint not null default 0'),
+      -- How far the classes have been looked through for those that no task is of.
+      ('fleet', 'classes_seen', 'int not null default 0'),
+      -- What ended up to then is gone, where the retention is not the longest of all queues (N30).
+      ('queue', 'pruned', 'bigint not null default 0'),
+      -- No task was of it then, nor since: it is forgotten when nothing remembers it (N4, N30).
+      ('class', 'idle_since', 'bigint'),
+      -- It is to leave, and hears so (N37).
+      ('worker', 'draining', 'boolean not null default false'),
+      -- When it was last claimed.
+      ('slot', 'begun', 'bigint'),
+      -- Of what failed: its task, to try it again (R7).
+      ('history', 'terms', 'jsonb'),
+      -- Its last run was never decided: its worker was dead (N14).
+      ('history', 'taken_back', 'boolean')) l(relation, name, type)
+    where not exists (select 1 from pg_attribute a where a.attrelid = l.relation::regclass and a.attname = l.name)
+  loop
+    execute format('alter table %I add column %I %s', missing.relation, missing.name, missing.type);
+  end loop;
+  for other in
+    select c.relname as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where (c.oid::regclass::text, a.attname) in (('queue', 'name'), ('class', 'labels'), ('class', 'handler'), ('worker', 'name'),
+      ('task', 'id'), ('stray', 'id'), ('history', 'id')) and a.attcollation <> '"C"'::regcollation
+  loop
+    drop view if exists live, ended, nodes cascade;
+    execute format('alter table %I alter column %I type %s collate "C"', other.relation, other.name, other.type);
+  end loop;
+end $$;

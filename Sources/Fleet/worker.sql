@@ -36,7 +36,9 @@ create or replace function serve(p_worker bigint, p_serves int[], n bigint) retu
 begin
   update worker set serves = p_serves where worker = p_worker and serves <> p_serves;
   update class c set served = n, served_by = w.name from worker w
-    where w.worker = p_worker and c.class = any(p_serves) and (c.served is null or c.served < n - 30000000000);
+    where w.worker = p_worker and c.class = any(array(
+      select old.class from class old
+      where old.class = any(p_serves) and (old.served is null or old.served < n - 30000000000) for no key update skip locked));
 end $$;
 
 -- The lease begins anew; `elapsed` is what the node's own clock ran since it sent its last beat, null if one was not answered
@@ -66,20 +68,11 @@ begin
     w.steady := n;
   end if;
   update worker me set beaten = n, expires = n + w.ttl, steady = w.steady, jumps = w.jumps where me.worker = beat.worker;
-  -- Whoever writes of several classes takes them in order of number.
-  perform 1 from class c where c.class = any(mean_classes || array(
-      select old.class from class old
-      where old.class = any(beat.serves) and (old.served is null or old.served < n - 30000000000)))
-    order by c.class for update;
-  if beat.serves is not null then perform serve(beat.worker, beat.serves, n); end if;
   return query select 0, n + w.ttl, w.ttl;
   if w.draining then return query select 4, 1::bigint, null::bigint; end if;
   if cardinality(beat.held) > 0 then
     return query select 1, l.run, l.stop::bigint from lost_runs(beat.worker, beat.held) l;
   end if;
-  update class c set samples = least(c.samples, 1000) + m.count,
-      mean = div(c.mean::numeric * least(c.samples, 1000) + m.total, least(c.samples, 1000) + m.count)::bigint
-    from unnest(mean_classes, mean_counts, mean_totals) m(class, count, total) where c.class = m.class and m.count > 0;
   if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
     -- Before a record is locked: who waits for one may have the history.
     perform keep_history(n, w.ttl, w.steady <= n - w.ttl);
@@ -105,6 +98,13 @@ begin
     end;
     if taken > 0 then return query select 3, taken, null::bigint; end if;
   end if;
+  -- At the end, since a class is of many nodes; whatever somebody's transaction is at is left, which loses a sample at most.
+  if beat.serves is not null then perform serve(beat.worker, beat.serves, n); end if;
+  update class c set samples = least(c.samples, 1000) + m.count,
+      mean = div(c.mean::numeric * least(c.samples, 1000) + m.total, least(c.samples, 1000) + m.count)::bigint
+    from unnest(mean_classes, mean_counts, mean_totals) m(class, count, total)
+    where c.class = m.class and m.count > 0
+      and c.class = any(array(select o.class from class o where o.class = any(mean_classes) for no key update skip locked));
 end $$;
 
 -- Who has a beat from the future has had it before the clock was set back: its lease counts from now, which is never shorter
@@ -139,7 +139,8 @@ end $$;
 create or replace function note_fault(state text, words text, what text) returns void language plpgsql as $$
 begin
   if state in ('55P03', '40P01', '40001') then return; end if;
-  update fleet set fault = what || ': ' || words, fault_at = now_ns();
+  update fleet set fault = what || ': ' || words, fault_at = now_ns()
+    where is_here = any(array(select f.is_here from fleet f for no key update skip locked));
 end $$;
 
 -- Takes back what the dead ran, at most 1,000 of each (D3). Called by `beat` alone. One that cannot be taken back hides no other.

@@ -16,7 +16,7 @@ insert into class (queue, kind, constraints, labels, handler)
 TASKS = """
 with made as (
   select (select max(seq) from task) is null as is_first, c.class, i, n.now,
-    case when i %% 100 < %s then 1 else 0 end as state, 1 + i %% 5 as priority, (10 ^ (6 + i %% 5))::bigint as est
+    case when i %% 100 < %s then 1 when i %% 100 < %s then 2 else 0 end as state, 1 + i %% 5 as priority, (10 ^ (6 + i %% 5))::bigint as est
   from generate_series(%s::int, %s::int) i
     join (select class, row_number() over (order by class) - 1 as place, count(*) over () as many from class) c
       on c.place = i %% c.many
@@ -38,11 +38,13 @@ insert into history (ended, seq, id, class, state, schedule, priority, stop, att
 """
 
 
-def populate(fleet: Fleet, classes: int, first: int, last: int, *, queues: int = 4, handler: str = "'h' || i") -> None:
-    """Tasks of these numbers, evenly over as many classes."""
+def populate(
+    fleet: Fleet, classes: int, first: int, last: int, *, queues: int = 4, handler: str = "'h' || i", held: int = 0
+) -> None:
+    """Tasks of these numbers, evenly over as many classes; of each hundred so many are held."""
     fleet.connection.execute(CLASSES.format(classes=classes, queues=queues, handler=handler))
     for begin in range(first, last + 1, 200_000):
-        fleet.connection.execute(TASKS % (WAITING, begin, min(begin + 199_999, last)))
+        fleet.connection.execute(TASKS % (WAITING, WAITING + held, begin, min(begin + 199_999, last)))
     fleet.rows("select setval(pg_get_serial_sequence('task', 'seq'), %s)", last)
 
 

@@ -141,6 +141,41 @@ def test_n29_who_works_gives_a_lock_up_that_somebody_keeps(fleet: Looked) -> Non
     assert fleet.one(f"select bye({worker})") == 1
 
 
+@pytest.mark.parametrize(
+    "call", ["cancel('a')", "cancel_tag('g')", "cancel_all()", "run_now('a')", "update_task('a', priority => 5)"]
+)
+def test_n24_a_limit_that_goes_meanwhile_locks_nobody_out(fleet: Looked, call: str) -> None:
+    fleet.rows("select set_queue('default', limit_refresh => 0, holds => true)")
+    fleet.rows("select register('a', tags => '{g}', delay => '1 h'), register('b', tags => '{g}')")
+    sets = "select set_queue('default', limit_refresh => -1)"
+    # Each begins when the other has what it needs first.
+    with fleet.another() as other, fleet.another() as admin:
+        with other.transaction(force_rollback=True):
+            other.execute("select from slot where seq = (select seq from task where id = 'a') for update")
+            other.execute(f"select {call}")
+            waits = threading.Thread(target=admin.execute, args=(sets,))
+            waits.start()
+            wait(
+                lambda: (
+                    fleet.one("select count(*) from pg_locks where not granted and relation = 'slot'::regclass") == 1
+                )
+            )
+        waits.join(PATIENCE)
+        with admin.transaction(force_rollback=True):
+            admin.execute("select set_queue('default', limit_refresh => 0)")
+            waits = threading.Thread(target=other.execute, args=(f"select {call}",))
+            waits.start()
+            wait(
+                lambda: (
+                    fleet.one("select count(*) from pg_locks where not granted and relation = 'slot'::regclass") == 1
+                )
+            )
+            assert fleet.rows("select seq from slot for update nowait")
+            admin.execute(sets)
+        waits.join(PATIENCE)
+    assert not waits.is_alive()
+
+
 def test_n24_places_that_a_transaction_keeps_keep_no_worker(fleet: Looked) -> None:
     fleet.rows("select set_queue('q', limit_refresh => 5, holds => true)")
     worker = fleet.hello(lease=60 * SECOND)
@@ -164,32 +199,51 @@ def test_n24_places_that_a_transaction_keeps_keep_no_worker(fleet: Looked) -> No
     assert fleet.rows("select pending from pending") == [(0,)]
 
 
-def test_n30_two_workers_that_tell_the_times_of_classes_do_not_lock_each_other_out(fleet: Looked) -> None:
-    fleet.rows("select count(register('t' || i, handler => 'h' || i)) from generate_series(1, 500) i")
-    fleet.rows("analyze class")
-    orders = [1, 2], [2, 1]
-    connections = [fleet.another() for _ in orders]
-    failed: list[BaseException] = []
-
-    def beat(connection: psycopg.Connection[Any], worker: int, classes: list[int]) -> None:
-        statement = "select * from beat(%s, 0, '{}', null, %s, '{1,1}', '{1,1}')"
-        try:
-            connection.execute(statement, (worker, classes))
-        except psycopg.Error as error:
-            failed.append(error)
-
-    threads = []
+def test_n30_a_beat_passes_the_classes_that_somebody_is_at(fleet: Looked) -> None:
+    fleet.rows("select register('a'), register('b')")
+    worker = fleet.hello()
+    beat = "select what from beat(%s, 0, '{}', '{1,2}', '{2,1}', '{1,1}', '{1,1}')"
+    fleet.rows("set statement_timeout = '20s'")
     with fleet.another() as other, other.transaction():
-        other.execute("select from class for update")
-        for connection, classes in zip(connections, orders, strict=True):
-            threads.append(threading.Thread(target=beat, args=(connection, fleet.hello(), classes)))
-            threads[-1].start()
-        pids = [connection.info.backend_pid for connection in connections]
-        blocked = "select count(*) from pg_stat_activity where pid = any(%s) and wait_event_type = 'Lock'"
-        wait(lambda: fleet.one(blocked, pids) == 2)
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert failed == []
+        other.execute("select from class where class = 1 for update")
+        assert fleet.rows(beat, worker) == [(0,)]
+        assert fleet.rows("select samples, served is null from class order by class") == [(0, True), (1, False)]
+    assert fleet.rows(beat, worker) == [(0,)]
+    assert fleet.rows("select samples, served is null from class order by class") == [(1, False), (2, False)]
+
+
+def test_n30_registrations_of_classes_that_were_idle_wait_for_nobody_and_nobody_for_them(fleet: Looked) -> None:
+    fleet.rows("select register('a'), register('b')")
+    fleet.rows("update class set idle_since = 1")
+    worker = fleet.hello()
+    batch = "select disposition from register_batch('default', %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    none = [None, None]
+
+    def register_batch(connection: psycopg.Connection[Any], ids: list[str], handlers: list[str]) -> list[Any]:
+        values = (
+            ids, handlers, ["refresh"] * 2, none, [3, 3], none, [0, 0], none, [0, 0], none, none, [30_000_000] * 2, [0, 0], [3, 3],
+            none, none, none, none, [b"", b""],
+        )  # fmt: skip
+        return connection.execute(batch, values).fetchall()
+
+    with fleet.another() as one, fleet.another() as two:
+        for connection in (one, two):
+            connection.execute("set statement_timeout = '20s'")
+        with one.transaction(), two.transaction():
+            one.execute("select register('a1', handler => 'a')")
+            two.execute("select register('b1', handler => 'b')")
+            one.execute("select register('b2', handler => 'b')")
+            two.execute("select register('a2', handler => 'a')")
+            assert register_batch(one, ["a3", "b3"], ["a", "b"]) == [("added",)] * 2
+            assert register_batch(two, ["b4", "a4"], ["b", "a"]) == [("added",)] * 2
+            # Nor does any node.
+            fleet.rows("set statement_timeout = '20s'")
+            assert fleet.rows("select what from beat(%s, 0, '{}', '{1,2}')", worker) == [(0,)]
+            assert fleet.hello() == worker + 1
+            # And nobody forgets them.
+            assert fleet.one("select prune_classes(now_ns() + 1000 * 86400000000000, 1000000000)") == 0
+    assert fleet.one("select count(*) from live where handler in ('a', 'b')") == 10
+    assert fleet.rows("select idle_since from class") == [(None,), (None,)]
 
 
 # ---- workers ---------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -101,6 +102,56 @@ def test_n29_a_database_without_an_encoding_is_one_like_any_other(server: Server
         with server.connect("ascii") as looks, Fleet(server.dsn("ascii")) as own:
             plays(own, lambda statement: looks.execute(statement.encode()).fetchall())
         admin.execute("drop database ascii with (force)")
+
+
+SHAPE = """
+select c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, l.collname
+from pg_class c join pg_attribute a on a.attrelid = c.oid left join pg_collation l on l.oid = a.attcollation
+where c.relnamespace = 'selene'::regnamespace and c.relkind in ('r', 'p', 'v') and a.attnum > 0 and not a.attisdropped
+  and c.relname !~ '[0-9]'
+union all
+select tablename, indexname, indexdef, null, null from pg_indexes where schemaname = 'selene' and indexname !~ '[0-9]' order by 1, 2
+"""
+#: What it may have been before.
+EARLIER = """
+alter table fleet drop column oldest, drop column release, drop column fault, drop column fault_at, drop column kept;
+alter table class drop column idle_since;
+drop view live, ended, nodes cascade;
+alter table history drop column terms;
+alter table task alter column id type text collate "en_US";
+alter table history alter column id type text collate "en_US";
+alter table class alter column labels type text[] collate "en_US";
+drop index task_of_class, history_state;
+create index task_class on task (class, seq);
+create index slot_held_seq on slot (seq) where state = 2;
+"""
+
+
+def test_n1_what_a_fleet_lacks_is_added_and_what_it_has_locks_nobody(fresh: Looked) -> None:
+    fresh.rows(
+        "select register('a'), register('b', existing => 'append'), register('b', existing => 'append'), cancel('a')"
+    )
+    own, shape = Fleet(fresh.server.dsn(fresh.name)), fresh.rows(SHAPE)
+    fresh.connection.execute('create collation if not exists "en_US" from "und-x-icu"')
+    fresh.connection.execute(EARLIER)
+    own.install()
+    assert fresh.rows(SHAPE) == shape
+    assert [task.id for task in own.list()] == ["b", "b"]
+    assert own.get("a").state == pyselene.State.CANCELLED
+    # There is nothing to add: who reads, as a backup does, keeps it from nothing.
+    with fresh.another() as reader, reader.transaction():
+        for table in ("fleet", "worker", "class", "task", "slot", "history"):
+            reader.execute(f"select from {table}")
+        own.install()
+
+
+def test_n33_functions_of_an_earlier_release_do_not_take_the_place_of_later_ones(fresh: Looked) -> None:
+    mine = pyselene.library_version
+    assert fresh.one("select release_name(release) from fleet") == mine
+    fresh.rows("update fleet set release = 1002003")
+    said = re.escape(f"the fleet is of 1.2.3, these functions are of {mine}: the fleet is newer")
+    with Fleet(fresh.server.dsn(fresh.name)) as own, pytest.raises(pyselene.Error, match=said):
+        own.install()
 
 
 def test_n1_a_schema_may_be_named_as_it_likes(fresh: Looked) -> None:
