@@ -233,6 +233,7 @@ static selene_status open_node(worker *own, const selene_worker_options *options
     node.horizon = options->horizon;
     node.poll = options->poll;
     node.name = options->name;
+    if (options->flags & SELENE_WORKER_RELAXED) node.flags = SELENE_NODE_OPTION_RELAXED;
     if (node.name.length == 0) {
         gethostname(host, sizeof host - 1);
         snprintf(name, sizeof name, "%s:%d", host, (int)getpid());
@@ -271,8 +272,9 @@ selene_status selene_fleet_work(selene_fleet number, selene_scheduler scheduler,
     fleet *of;
     selene_status status = fleet_check_pointer(out_worker, "out_worker");
     if (status == SELENE_OK) status = fleet_take(&options, sizeof options, given, "options");
-    if (status == SELENE_OK && (options.flags & ~(uint32_t)SELENE_WORKER_POLLS_ONLY) != 0)
-        status = fleet_refuse_bits("flags", options.flags, SELENE_WORKER_POLLS_ONLY);
+    const uint32_t known = SELENE_WORKER_POLLS_ONLY | SELENE_WORKER_RELAXED;
+    if (status == SELENE_OK && (options.flags & ~known) != 0)
+        status = fleet_refuse_bits("flags", options.flags, known);
     if (status == SELENE_OK) status = check_texts(options.queues, options.queue_count, "queues");
     if (status == SELENE_OK) status = check_texts(options.labels, options.label_count, "labels");
     if (status == SELENE_OK) status = fleet_check_text(&options.name, 0, 255, "name");

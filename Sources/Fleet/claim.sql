@@ -47,11 +47,11 @@ returns table (
 language plpgsql as $$
 #variable_conflict use_column
 declare
-  n bigint; me worker; paused int[]; v_lines int[]; v_since bigint[]; v_take int[]; v_tid tid[]; suspect boolean;
+  n bigint; f fleet; me worker; paused int[]; v_lines int[]; v_since bigint[]; v_take int[]; v_tid tid[]; suspect boolean;
 begin
   perform durable();
   -- A pooler, or a session that was there before a promotion, lets nobody notice that the server is another one (N34).
-  if server_timeline() <> (select f.timeline from fleet f) then perform follow_timeline(); end if;
+  f := follow_server();
   n := now_ns();
   if next_due(claim.due_since) <= n then
     perform promote(1000, claim.due_since);
@@ -61,6 +61,9 @@ begin
   if not found then
     perform refuse(17, 'worker', coalesce(claim.worker::text, 'null') || ' is not a worker, or was taken for dead');
   end if;
+  -- After a crash nothing is given that somebody may be running whose claim is lost: all say first what they hold.
+  if f.relaxed and exists (
+    select 1 from worker w where w.relaxed and w.first_run < f.first_run and w.expires >= n) then return; end if;
   -- Who looks at a class serves it, and that is known before its next beat (N35).
   if claim.classes <> me.serves and not claim.classes <@ me.serves then
     update worker w set serves = array(select u.one from unnest(w.serves || claim.classes) u(one) group by 1)

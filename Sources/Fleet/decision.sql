@@ -277,4 +277,8 @@ begin
           null::bigint, null::int, null::int, null::int, null::bigint;
     end if;
   end if;
+  -- After all that asked for a durable commit.
+  if (select w.relaxed from worker w where w.worker = turn.worker) then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
 end $$;

@@ -38,21 +38,33 @@ exception when insufficient_privilege or undefined_function or object_not_in_pre
   return null;
 end $$;
 
--- After a failover the last numbers of runs and workers may not be known here: they go on far behind them, before anything is
--- claimed (N34).
-create or replace function follow_timeline() returns void language plpgsql as $$
+-- Whether commits may be lost that somebody was told of: a failover, or a crash of a server that relaxed workers use.
+create or replace function has_lost(f fleet, timeline text) returns boolean language plpgsql as $$
+begin
+  if timeline <> f.timeline then return true; end if;
+  -- A replica has nothing that is not logged.
+  if not f.relaxed or pg_is_in_recovery() then return false; end if;
+  return not exists (select 1 from crash_mark);
+end $$;
+
+-- The fleet on the server as it is. Where commits may be lost the last numbers of runs and workers may not be known here: they
+-- go on far behind them, before anything is claimed (N34).
+create or replace function follow_server() returns fleet language plpgsql as $$
 declare
-  here constant text := server_timeline(); known text;
+  here constant text := server_timeline(); f fleet;
   numbers constant regclass := pg_get_serial_sequence('worker', 'worker');
 begin
-  select timeline into known from fleet;
-  if here is not distinct from known or here is null then return; end if;
-  select timeline into known from fleet for update;
-  if here = known then return; end if;
-  if known is not null then
-    perform setval('run_number', (select last_value from run_number) + 4294967296);
+  select * into f from fleet;
+  if not has_lost(f, here) and (here is null or f.timeline is not null) then return f; end if;
+  select * into f from fleet for update;
+  if has_lost(f, here) then
+    f.first_run := (select last_value from run_number) + 4294967296;
+    perform setval('run_number', f.first_run);
     perform setval(numbers, nextval(numbers) + 4294967296);
-    update fleet set failed_over = now_ns();
+    if here <> f.timeline then f.failed_over := now_ns(); end if;
   end if;
-  update fleet set timeline = here;
+  insert into crash_mark default values on conflict do nothing;
+  f.timeline := coalesce(here, f.timeline);
+  update fleet set timeline = f.timeline, first_run = f.first_run, failed_over = f.failed_over;
+  return f;
 end $$;

@@ -5,8 +5,10 @@ begin;
 set local lock_timeout = '2s';
 select pg_advisory_xact_lock(hashtext('selene ' || :'schema'));
 create schema if not exists :"schema";
-set local search_path = :"schema", pg_temp;
+-- Who may make nothing here is to make nothing temporary either.
+set local search_path = :"schema";
 \ir tables.sql
+set local search_path = :"schema", pg_temp;
 \ir refusal.sql
 \ir numbers.sql
 \ir fleet.sql

@@ -33,7 +33,7 @@ create or replace view ended as
 create or replace view nodes as
   select w.worker, w.name, w.version, instant(w.started) as started, instant(w.beaten) as beaten, instant(w.expires) as expires,
     span(w.ttl) as lease, w.expires >= now_ns() and w.beaten <= now_ns() + w.ttl / 10 as alive, w.jumps, w.serves,
-    w.draining
+    w.draining, w.relaxed
   from worker w;
 
 -- One record: the live one of an id, else the last. No row: the id is not registered.
@@ -212,7 +212,9 @@ begin
   return query select 'timeline'::text, coalesce(f.timeline, server_timeline(), 'hidden')
       || coalesce(', a failover since ' || instant(f.failed_over) || ': what was committed last may be lost', ''),
     coalesce(f.failed_over > n - 86400000000000, false) from fleet f;
-  return query select 'durability'::text, 'synchronous_commit is ' || current_setting('synchronous_commit'),
+  select count(*) into count from nodes d where d.alive and d.relaxed;
+  return query select 'durability'::text, 'synchronous_commit is ' || current_setting('synchronous_commit')
+      || case when count > 0 then ', turns of ' || count || ' relaxed nodes wait for no disk' else '' end,
     current_setting('synchronous_commit') = 'off';
   return query
     select 'nodes'::text, count(*) filter (where d.alive) || ' alive, ' || count(*) filter (where not d.alive) || ' gone', false

@@ -164,6 +164,9 @@ create index if not exists history_state on history (state, ended, seq);
 create table if not exists history_rest partition of history default;
 create index if not exists queue_paused on queue (paused_until) where paused_until > 0;
 
+-- Has its row unless the server crashed, or a replica took over: what is not logged is gone then (N34).
+create unlogged table if not exists crash_mark (is_here boolean primary key default true check (is_here));
+
 -- What came after the first form of these tables. A column is looked for before it is added: adding keeps readers out, even
 -- where there is nothing to add, and so stands behind the indexes, which may take time to be made.
 do $$
@@ -178,8 +181,11 @@ begin
       ('fleet', 'kept', 'bigint not null default 0'),
       ('fleet', 'kept_whole', 'bigint not null default 0'),
       ('fleet', 'keeping_fault', 'text'),
-      -- When the timeline last changed (N34).
+      -- When the timeline last changed; whether a worker has ever decided relaxed, so that a crash may lose runs; the number from
+      -- which runs are of the server as it is since then (N34).
       ('fleet', 'failed_over', 'bigint'),
+      ('fleet', 'relaxed', 'boolean not null default false'),
+      ('fleet', 'first_run', 'bigint not null default 0'),
       -- What else housekeeping last could not do, and when.
       ('fleet', 'fault', 'text'),
       ('fleet', 'fault_at', 'bigint not null default 0'),
@@ -191,6 +197,9 @@ begin
       ('class', 'idle_since', 'bigint'),
       -- It is to leave, and hears so (N37).
       ('worker', 'draining', 'boolean not null default false'),
+      -- Its turns need not outlive a crash of the server; the `first_run` for which it has said what it holds (N34).
+      ('worker', 'relaxed', 'boolean not null default false'),
+      ('worker', 'first_run', 'bigint not null default 0'),
       -- When it was last claimed.
       ('slot', 'begun', 'bigint'),
       -- Of what failed: its task, to try it again (R7).

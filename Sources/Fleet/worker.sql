@@ -1,9 +1,12 @@
 -- Nodes: leases, who may judge whom, and what becomes of the runs of the dead (N10 to N15, N30, N33, N34).
 
 -- A new incarnation; `lease` in nanoseconds. Protocols are those that the node speaks; `protocol` is the newest that the fleet
--- speaks, too. Without any it is refused (SE019), and told which side is newer (N33).
+-- speaks, too. Without any it is refused (SE019), and told which side is newer (N33). The turns of one that is `relaxed` are
+-- committed without waiting for the disk: a crash of the server may lose the last of them (N34).
+drop function if exists hello(text, bigint, text, int[], int[]);  -- as it was before
 create or replace function hello(
-  name text, lease bigint default 30000000000, version text default '', protocols int[] default '{1}', serves int[] default '{}')
+  name text, lease bigint default 30000000000, version text default '', protocols int[] default '{1}', serves int[] default '{}',
+  relaxed boolean default false)
 returns table (worker bigint, protocol int, now bigint)
 language plpgsql as $$
 #variable_conflict use_column
@@ -20,14 +23,19 @@ begin
       || coalesce(nullif(array_to_string(protocols, ', '), ''), 'none') || ': '
       || case when f.oldest > all(protocols) then 'the fleet is newer' else 'the fleet is older' end);
   end if;
-  perform follow_timeline();
+  f := follow_server();
+  if hello.relaxed and not f.relaxed then
+    update fleet set relaxed = true where not fleet.relaxed;
+    insert into crash_mark default values on conflict do nothing;
+  end if;
   n := now_ns();
   -- A fleet that nobody worked for has no partition of today.
   if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
     perform keep_history(n, hello.lease, false);
   end if;
-  insert into worker (name, version, started, beaten, expires, ttl, steady, serves)
-    values (hello.name, hello.version, n, n, n + hello.lease, hello.lease, n, hello.serves) returning worker into given;
+  insert into worker (name, version, started, beaten, expires, ttl, steady, serves, relaxed, first_run)
+    values (hello.name, hello.version, n, n, n + hello.lease, hello.lease, n, hello.serves, hello.relaxed, f.first_run)
+    returning worker into given;
   perform serve(given, hello.serves, n);
   return query select given, common, n;
 end $$;
@@ -42,14 +50,14 @@ begin
 end $$;
 
 -- The lease begins anew; `elapsed` is what the node's own clock ran since it sent its last beat, null if one was not answered
--- since, which may yet be made: then it judges nobody for a lease. Rows of `what`: 0 the lease
--- holds until `number`; 1 run `number` of `held` is no longer the node's, for the stop reason `value`; 2 the clocks differ by
--- `number`; 3 `number` runs were taken back from the dead; 4 the node is to leave (N37). No row 0: the incarnation is over, say
--- hello anew.
+-- since, which may yet be made: then it judges nobody for a lease. `held` are all runs whose end the database may not know;
+-- null says nothing of them. Rows of `what`: 0 the lease holds until `number`; 1 run `number` of `held` is no longer the node's,
+-- for the stop reason `value`; 2 the clocks differ by `number`; 3 `number` runs were taken back from the dead; 4 the node is to
+-- leave (N37). No row 0: the incarnation is over, say hello anew.
 -- Who judges has beaten for a whole lease without a gap, and judges by the instant of its own beat (N11, N12). A gap is half a
 -- lease: after an outage that was shorter everybody comes back before his lease is over.
 create or replace function beat(
-  worker bigint, elapsed bigint, held bigint[] default '{}', serves int[] default null, mean_classes int[] default '{}',
+  worker bigint, elapsed bigint, held bigint[] default null, serves int[] default null, mean_classes int[] default '{}',
   mean_counts bigint[] default '{}', mean_totals bigint[] default '{}')
 returns table (what int, number bigint, value bigint)
 language plpgsql as $$
@@ -70,6 +78,7 @@ begin
   update worker me set beaten = n, expires = n + w.ttl, steady = w.steady, jumps = w.jumps where me.worker = beat.worker;
   return query select 0, n + w.ttl, w.ttl;
   if w.draining then return query select 4, 1::bigint, null::bigint; end if;
+  if w.first_run < (follow_server()).first_run then perform keep_only(w, beat.held); end if;
   if cardinality(beat.held) > 0 then
     return query select 1, l.run, l.stop::bigint from lost_runs(beat.worker, beat.held) l;
   end if;
@@ -105,6 +114,19 @@ begin
     from unnest(mean_classes, mean_counts, mean_totals) m(class, count, total)
     where c.class = m.class and m.count > 0
       and c.class = any(array(select o.class from class o where o.class = any(mean_classes) for no key update skip locked));
+end $$;
+
+-- What was committed last may be lost (N34): of the runs from before that a worker has here it keeps those that it says it
+-- holds. Of the others it has told the end, or was never told; they are as before the run.
+create or replace function keep_only(w worker, held bigint[]) returns void language plpgsql as $$
+declare seqs bigint[]; runs bigint[]; first constant bigint := (select f.first_run from fleet f);
+begin
+  select array_agg(s.seq), array_agg(s.run) into seqs, runs from slot s
+    where s.worker = w.worker and s.state = 4 and s.run <= first and s.run <> all(held);
+  perform set_config('lock_timeout', '100ms', true);
+  if seqs is not null then perform release(seqs, runs); end if;
+  update worker me set first_run = first where me.worker = w.worker;
+exception when lock_not_available then return;  -- the next beat says so again
 end $$;
 
 -- Who has a beat from the future has had it before the clock was set back: its lease counts from now, which is never shorter

@@ -69,7 +69,10 @@ public func selene_node_open(
 ) -> selene_status {
   attempt { () throws(SeleneError) in
     var given = selene_node_options.initial
-    if let options = options as UnsafePointer? { given = try read(options, "options") }
+    if let options = options as UnsafePointer? {
+      let known = UInt32(SELENE_NODE_OPTION_RELAXED)
+      given = try read(options, flags: known, named: "0 or 1 (SELENE_NODE_OPTION_RELAXED)", "options")
+    }
     var draft = NodeDraft()
     draft.schema = try borrow(given.schema, "schema")
     draft.name = try borrow(given.name, "name")
@@ -77,6 +80,7 @@ public func selene_node_open(
     draft.queues = try borrow(given.queues, count: given.queue_count, atMost: 1_000, "queues")
     draft.labels = try borrow(given.labels, count: given.label_count, atMost: 64, "labels")
     (draft.options.lease, draft.options.horizon, draft.options.poll) = (given.lease, given.horizon, given.poll)
+    draft.options.relaxed = given.flags != 0
     let descriptor = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       try scheduler.openNode(draft, at: moment).descriptor
     }

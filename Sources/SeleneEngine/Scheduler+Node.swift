@@ -29,7 +29,7 @@ extension Scheduler {
     let machine = FleetNode(options)
     let statements = NodeStatements(
       schema: Bytes(copying: draft.schema), name: Bytes(copying: draft.name), version: Bytes(copying: draft.version),
-      queues: draft.queues.map { Bytes(copying: $0) })
+      queues: draft.queues.map { Bytes(copying: $0) }, relaxed: options.relaxed)
     let node = SchedulerNode(
       machine, statements, labels: draft.labels.map { Bytes(copying: $0) },
       try Watch.open(clock.host == nil ? .time : .pokes))

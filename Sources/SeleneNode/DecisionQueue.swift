@@ -107,6 +107,15 @@ struct DecisionQueue {
     return known
   }
 
+  /// The runs that an incarnation's are of.
+  func runs(of worker: Int64) -> [Int64] {
+    var runs: [Int64] = []
+    for one in waiting where one.worker == worker { runs.append(one.key.run) }
+    for one in sent where one.worker == worker { runs.append(one.key.run) }
+    for one in unknown where one.worker == worker { runs.append(one.key.run) }
+    return runs
+  }
+
   /// Whether any is of an incarnation.
   func has(_ worker: Int64) -> Bool {
     waiting.contains { $0.worker == worker } || sent.contains { $0.worker == worker }

@@ -117,7 +117,11 @@ extension FleetNode {
     if case .refused = failure { return }
     // What a claim took whose answer was lost nobody knows, and the server may be another one now: this incarnation takes
     // nothing more, and the next one is told the timeline (N14, N34).
-    for place in incarnations.indices { incarnations[place].takes = false }
+    for place in incarnations.indices {
+      incarnations[place].takes = false
+      // Where the server crashed nobody is given anything before this one has said what it holds (N34).
+      if options.relaxed { incarnations[place].nextBeat = min(incarnations[place].nextBeat, now) }
+    }
   }
 
   private func fail(_ turn: NodeTurn, _ failure: NodeFailure) {

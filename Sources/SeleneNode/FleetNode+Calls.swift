@@ -63,7 +63,9 @@ extension FleetNode {
   // MARK: Values
 
   private func beat(of one: Incarnation) -> NodeBeat {
-    let held = numbers(of: ready, one.worker) + numbers(of: working, one.worker)
+    // All whose end the database may not know: where it lost commits it keeps these, and no others (N34).
+    var held = numbers(of: ready, one.worker) + decisions.runs(of: one.worker)
+    for run in working where run.worker == one.worker { held.append(run.key.run) }
     return NodeBeat(
       worker: one.worker, elapsed: one.judges ? now.subtracting(one.beatSent) : nil, held: held,
       serves: one.takes ? serves : [], times: times.send())

@@ -11,6 +11,9 @@ package struct NodeOptions: Sendable {
   package var horizon: Span = Time.second / 4
   /// How often a node with a free lane looks for work when nothing tells it to (N28).
   package var poll: Span = Time.second
+  /// Its turns are committed without waiting for the disk: a crash of the database's server may lose the last of them, and what
+  /// they claimed or decided then runs again (N34).
+  package var relaxed = false
   /// What its retries are spread by, so that the nodes of a fleet do not come back at one instant.
   package var seed: UInt64 = 0
 

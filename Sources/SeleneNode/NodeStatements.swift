@@ -26,10 +26,15 @@ package final class NodeStatements: Sendable {
   /// - Parameter schema: that of the fleet, as it is called, without quotes.
   /// - Parameter name: of the node, for people.
   /// - Parameter queues: whose tasks it takes; empty: of all.
-  package init(schema: Bytes, name: Bytes, version: Bytes, queues: [Bytes]) {
+  /// - Parameter relaxed: as the options say it; a fleet of an earlier release does not know the word.
+  package init(schema: Bytes, name: Bytes, version: Bytes, queues: [Bytes], relaxed: Bool) {
     (self.name, self.version, self.queues) = (name, version, queues)
     // Parameters say their types, so that no client has to.
-    hello = Self.text("select worker, now from ", schema, "hello($1::text, $2::bigint, $3::text, $4::int[])")
+    hello = Self.text(
+      "select worker, now from ", schema,
+      relaxed
+        ? "hello($1::text, $2::bigint, $3::text, $4::int[], relaxed => true)"
+        : "hello($1::text, $2::bigint, $3::text, $4::int[])")
     beat = Self.text(
       "select what, number, value from ", schema,
       "beat($1::bigint, $2::bigint, $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::bigint[])")

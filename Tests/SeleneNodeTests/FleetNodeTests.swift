@@ -180,6 +180,38 @@ import Testing
     #expect(desk.call()?.words == "bye 1")
   }
 
+  @Test("N34 a beat says every run whose end the database may not know: it keeps these, and no others, of what it lost")
+  func heldIsAll() throws {
+    let desk = try NodeDesk.working(3, lanes: 3)
+    try desk.finish(1)
+    _ = try desk.turn()
+    desk.fail(.maybeSent)
+    try desk.join(2)
+    // What is to stop since its lease cannot be believed in still runs here.
+    desk.now += NodeDesk.lease / 5 * 4
+    #expect(try desk.beat(1).held == [1, 2, 3])
+    #expect(desk.stopped.count == 2)
+  }
+
+  @Test("N34 a relaxed node that lost its connection says first what it holds")
+  func relaxedSaysFirst() throws {
+    let desk = try NodeDesk.working(1, lanes: 2, relaxed: true)
+    _ = try desk.turn()
+    desk.fail(.maybeSent)
+    desk.now = max(desk.now, desk.node.nextWake)
+    #expect(try desk.beat(1).held == [1])
+    #expect(desk.call()?.words == "hello")
+  }
+
+  @Test("N34 hello says that a node is relaxed; a fleet of an earlier release is told nothing else", arguments: [false, true])
+  func relaxedIsSaid(_ relaxed: Bool) {
+    let statements = NodeStatements(
+      schema: Bytes("selene"), name: Bytes("n"), version: Bytes("1"), queues: [], relaxed: relaxed)
+    let hello = statements.statement(of: .hello, lease: 1)
+    #expect(String(decoding: hello.sql.buffer, as: UTF8.self).hasSuffix("$4::int[], relaxed => true)") == relaxed)
+    #expect(hello.values.count == 4)
+  }
+
   @Test("N34 after a lost connection hello is said before anything is claimed, whatever call it was lost in")
   func reconnects() throws {
     for failure in [NodeFailure.notSent, .maybeSent, .refused(SQLState("57P01")), .refused(SQLState("08006"))] {

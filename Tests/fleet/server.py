@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,10 @@ def libraries() -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(programs().parent / "lib")} if os.environ.get("FLEET_POSTGRES") else {}
 
 
+#: Which of its processes write by themselves.
+WRITERS = ["walwriter", "checkpointer", "background writer", "autovacuum launcher"]
+
+
 class Server:
     """One server, with databases that each test makes for itself."""
 
@@ -72,6 +77,7 @@ class Server:
             os.chown(self.folder, other.pw_uid, other.pw_gid)
             self.user = {"user": other.pw_uid, "group": other.pw_gid, "extra_groups": []}
         self.data, self.log = self.folder / "data", self.folder / "log"
+        self.held: list[int] = []
         self.databases = 0
         #: Databases that tests leave to the next one: whether the clock is told, and the name.
         self.kept: dict[bool, str] = {}
@@ -121,6 +127,33 @@ class Server:
     def stop(self, how: str = "fast") -> None:
         """Stops it: fast, or immediate, as a machine that loses power."""
         self.run("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", "60", "stop")
+
+    def hold(self) -> None:
+        """From now on only commits that wait for the disk bring anything there."""
+        with self.connect("postgres") as admin:
+            found = admin.execute(
+                "select pid from pg_stat_activity where backend_type = any(%s)", (WRITERS,)
+            ).fetchall()
+        self.held = [pid for (pid,) in found]
+        for pid in self.held:
+            os.kill(pid, signal.SIGSTOP)
+
+    def crash(self) -> None:
+        """It loses whatever is not on the disk since `hold`, and recovers by itself."""
+        for pid in self.held:
+            os.kill(pid, signal.SIGKILL)
+        end = time.monotonic() + 60
+        while True:
+            try:
+                with self.connect("postgres") as admin:
+                    since = admin.execute(
+                        "select pid from pg_stat_activity where pid = any(%s)", (self.held,)
+                    ).fetchall()
+                    if not since:
+                        return
+            except psycopg.Error:
+                assert time.monotonic() < end
+            time.sleep(0.01)
 
     def promote(self) -> None:
         """A replica becomes the primary."""

@@ -11,11 +11,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from conftest import Fleet
+from conftest import LONG, Fleet
 from server import Server
 from workers import PYTHON, Worker, wait
 
 TASKS = 150
+#: Of a server whose workers are relaxed.
+CRASHES = 20 if LONG else 2
 
 
 class Pair:
@@ -70,6 +72,46 @@ def pair() -> Iterator[Pair]:
     one = Pair()
     yield one
     one.remove()
+
+
+def test_n34_what_a_crash_loses_of_relaxed_workers_runs_again(programs: dict[str, Path]) -> None:
+    server = Server()
+    workers: list[Worker] = []
+    try:
+        fleet = Fleet(server)
+        tasks = 400 * CRASHES
+        fleet.rows("select count(register('t' || i, handler => 'send')) from generate_series(1, %s) i", tasks)
+        options: dict[str, Any] = {"lanes": 2, "lease": 6000, "horizon": 0, "ms": 20, "polls": 1, "relaxed": 1}
+        workers += [
+            Worker(programs["worker"], server.dsn(fleet.name), "c", **options),
+            Worker(PYTHON, server.dsn(fleet.name), "python", **options),
+        ]
+        for _ in range(CRASHES):
+            told = fleet.one("select count(*) from history")
+            server.hold()
+            wait(lambda: fleet.one("select count(*) from history") >= told + 50)  # noqa: B023
+            server.crash()
+            fleet.connection = fleet.another()
+        wait(lambda: fleet.one("select count(*) from history") == tasks)
+        for worker in workers:
+            worker.end()
+        assert fleet.rows("select distinct state, failure from ended") == [("succeeded", None)]
+        assert fleet.one("select count(distinct id) from ended") == tasks
+        assert fleet.one("select count(*) from slot") == 0
+        last = dict(fleet.rows("select id, run from ended"))
+    finally:
+        for worker in workers:
+            worker.process.kill()
+            worker.process.wait()
+        server.remove()
+    began = [(said[1], int(said[3])) for worker in workers for said in worker.words("begin")]
+    assert max(Counter(number for _, number in began).values()) == 1, (
+        "a number is one run, also of a commit that was lost"
+    )
+    assert len(began) > tasks, "something was lost"
+    # The run that counts is the last one.
+    for id, number in began:
+        assert number <= last[id]
 
 
 def test_n34_workers_notice_a_failover_that_lost_commits_and_no_number_is_used_again(
@@ -138,10 +180,11 @@ def test_n34_workers_notice_a_failover_that_lost_commits_and_no_number_is_used_a
     assert timeline[1]
 
 
-def test_n34_a_session_that_was_there_before_the_promotion_claims_with_new_numbers(pair: Pair) -> None:
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_n34_a_session_that_was_there_before_the_promotion_claims_with_new_numbers(pair: Pair, relaxed: bool) -> None:
     fleet = pair.fleet
     fleet.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, 9) i")
-    worker = fleet.hello(lease=3_600_000_000_000)
+    worker = fleet.one("select worker from hello('node', 3600000000000, relaxed => %s)", relaxed)
     (first,) = fleet.claim(worker)
     pair.catch_up()
     # As a pooler has it: nobody who claims through it says hello.
@@ -154,6 +197,10 @@ def test_n34_a_session_that_was_there_before_the_promotion_claims_with_new_numbe
     end = time.monotonic() + 60
     while kept.execute("select pg_is_in_recovery()").fetchall()[0][0]:
         assert time.monotonic() < end
+    if relaxed:
+        # Who has not said what he holds gets nothing.
+        assert kept.execute("select run from claim(%s, '{1}', most => 3)", (worker,)).fetchall() == []
+        kept.execute("select * from beat(%s, 0, %s)", (worker, [first["run"]]))
     rows = kept.execute("select run, id from claim(%s, '{1}', most => 3)", (worker,)).fetchall()
     assert {id for _, id in rows} == {run["id"] for run in lost}
     assert min(run for run, _ in rows) >= max(run["run"] for run in lost) + 2**32 - 100

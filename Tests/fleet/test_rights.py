@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import psycopg
+import pyselene
 import pytest
 from psycopg import errors
 
@@ -171,6 +172,15 @@ def test_n33_the_script_of_an_older_release_leaves_a_newer_fleet_alone(fleet: Fl
     fleet.rows("update fleet set protocol = 0")
     fleet.server.install(fleet.name)
     assert fleet.rows("select oldest, protocol from fleet") == [(1, 1)]
+
+
+def test_n33_functions_of_an_earlier_release_do_not_take_the_place_of_later_ones(fresh: Fleet) -> None:
+    mine = pyselene.library_version
+    assert fresh.one("select release_name(release) from fleet") == mine
+    fresh.rows("update fleet set release = 1002003")
+    said = re.escape(f"the fleet is of 1.2.3, these functions are of {mine}: the fleet is newer")
+    with pytest.raises(RuntimeError, match=said):
+        fresh.server.install(fresh.name)
 
 
 STATISTICS = {

@@ -316,6 +316,73 @@ def test_n9_n10_a_crash_makes_no_number_be_used_again() -> None:
         server.remove()
 
 
+def test_n34_what_a_crash_lost_of_relaxed_workers_runs_again_once_all_have_said_what_they_hold() -> None:
+    server = Server()
+    try:
+        fleet = Fleet(server)
+        fleet.rows("select count(register(id, handler => 'h')) from unnest('{lost,kept,told,strict}'::text[]) id")
+
+        def hello(at: Fleet, relaxed: bool) -> int:
+            return int(at.one("select worker from hello('one', relaxed => %s)", relaxed))
+
+        def turn(at: Fleet, worker: int, most: int, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            rows = at.rows(
+                "select run, seq, id from turn(%s, %s, %s, %s, %s, classes => '{1,2}', most => %s) where what = 1",
+                worker, [run["seq"] for run in runs], [run["run"] for run in runs], [0] * len(runs), [1] * len(runs), most,
+            )  # fmt: skip
+            return [dict(zip(("run", "seq", "id"), row, strict=True)) for row in rows]
+
+        one, two, dead, strict = hello(fleet, True), hello(fleet, True), hello(fleet, True), hello(fleet, False)
+        # Of each a run that is on the disk: what is committed durably takes what was committed before with it.
+        (told,), (kept,) = turn(fleet, one, 1, []), turn(fleet, one, 1, [])
+        (of_dead,) = turn(fleet, dead, 1, [])
+        (of_strict,) = turn(fleet, strict, 1, [])
+        assert {run["id"] for run in (told, kept, of_dead, of_strict)} == {"lost", "kept", "told", "strict"}
+        server.hold()
+        fleet.rows("select register('more', handler => 'h')")
+        # These are not: an end that its worker was told of, and a run.
+        assert turn(fleet, one, 0, [told]) == []
+        (lost,) = turn(fleet, two, 1, [])
+        assert lost["id"] == "more"
+        server.crash()
+        fleet.connection = fleet.another()
+        assert fleet.one("select count(*) from history") == 0
+        assert fleet.slot("more")["state"] == 0
+        assert fleet.slot(told["id"])["worker"] == one
+        # What may be running at somebody is given to nobody.
+        other = hello(fleet, False)
+        assert turn(fleet, other, 9, []) == []
+        beat = "select what, number from beat(%s, 0, %s)"
+        assert [row[0] for row in fleet.rows(beat, one, [kept["run"]])] == [0]
+        assert fleet.slot(told["id"])["state"] == 0
+        assert fleet.slot(kept["id"])["run"] == kept["run"]
+        assert turn(fleet, other, 9, []) == []
+        assert fleet.rows(beat, two, [lost["run"]])[1:] == [(1, lost["run"])]
+        assert turn(fleet, other, 9, []) == []
+        # Who is dead says nothing: his lease has to end.
+        fleet.rows("update worker set expires = 0 where worker = %s", dead)
+        given = turn(fleet, other, 9, [])
+        assert {run["id"] for run in given} == {told["id"], "more"}
+        assert min(run["run"] for run in given) > 2**32
+        # A strict one is asked, too: what it has is what it says.
+        assert [row[0] for row in fleet.rows(beat, strict, [of_strict["run"]])] == [0]
+        assert fleet.slot(of_strict["id"])["run"] == of_strict["run"]
+        # A word of a run that a crash has taken changes nothing.
+        assert fleet.complete([lost]) == {lost["run"]: False}
+        assert fleet.one("select alarm from status() where item = 'timeline'") is False
+        assert "turns of 2 relaxed nodes" in fleet.one("select value from status() where item = 'durability'")
+        # A stop in order is no crash.
+        server.stop()
+        server.start()
+        fleet.connection = fleet.another()
+        before = fleet.one("select first_run from fleet")
+        fleet.hello()
+        assert fleet.one("select first_run from fleet") == before
+        fleet.close()
+    finally:
+        server.remove()
+
+
 def test_n34_what_registers_or_decides_is_durable_whatever_the_default_is(fleet: Fleet) -> None:
     fleet.rows("set synchronous_commit = off")
     worker = fleet.hello()

@@ -67,6 +67,7 @@ def main(dsn: str, name: str, *options: str) -> None:
         poll=seconds("poll", 50),
         horizon=seconds("horizon", 250),
         listen=told.get("polls") != "1",
+        relaxed=told.get("relaxed") == "1",
     )
     worker.open()
     windows = threading.Thread(target=scheduler.run_forever, kwargs={"lanes": int(told.get("lanes", 4))}, daemon=True)

@@ -849,6 +849,7 @@ export const constants = {
  "VALUE_TEXT": 3,
  "VALUE_BYTES": 4,
  "VALUE_ARRAY": 5,
+ "NODE_OPTION_RELAXED": 1,
  "NODE_JOINING": 0,
  "NODE_WORKING": 1,
  "NODE_LEAVING": 2,

@@ -148,7 +148,7 @@ static void test_fault(void) {
     CHECK_TEXT("flags", fault->field);
     CHECK_INT(SELENE_UNIT_BITS, fault->unit);
     CHECK_INT(6, fault->value);
-    CHECK_INT(SELENE_WORKER_POLLS_ONLY, fault->greatest);
+    CHECK_INT(SELENE_WORKER_POLLS_ONLY | SELENE_WORKER_RELAXED, fault->greatest);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_fleet_close(fleet, -1));
     CHECK_TEXT("grace", fault->field);
     CHECK_INT(SELENE_UNIT_DURATION, fault->unit);
@@ -443,7 +443,7 @@ static void test_worker(void) {
     INVALID("out_worker: is NULL", selene_fleet_work(fleet, scheduler, NULL, NULL));
     OLD("options: ",
         selene_fleet_work(fleet, scheduler, &(selene_worker_options){.struct_size = 7}, &worker));
-    BAD_WORKER("flags: 2", options.flags = 2);
+    BAD_WORKER("flags: 4", options.flags = 4);
     BAD_WORKER("queues: is NULL", options.queue_count = 1);
     BAD_WORKER("queues: -1", options.queue_count = UINT64_MAX);
     BAD_WORKER("labels: is NULL", options.label_count = 1);

@@ -1,7 +1,7 @@
 /*
  * worker.c - a worker of a fleet that says what it does: worker DSN NAME [KEY=NUMBER]...
  *
- * lanes (4), lease, poll, horizon, ms (what a run takes), grace, polls (1: it does not listen), timeout of connecting; times
+ * lanes (4), lease, poll, horizon, ms (what a run takes), grace, polls (1: it does not listen), relaxed, timeout of connecting; times
  * in ms; listen_dsn=DSN. It works until its input ends. A line for each thing: "begin ID ATTEMPT FENCE", "end ID",
  * "stop ID REASON", "trouble|clock begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, and one of
  * its name, which is as last. worker.py beside this folder is the same in Python.
@@ -74,6 +74,7 @@ int main(int argc, char **argv) {
     how.poll = option(argc, argv, "poll", 50) * SELENE_MILLISECOND;
     how.horizon = option(argc, argv, "horizon", 250) * SELENE_MILLISECOND;
     how.flags = option(argc, argv, "polls", 0) ? SELENE_WORKER_POLLS_ONLY : 0;
+    if (option(argc, argv, "relaxed", 0)) how.flags |= SELENE_WORKER_RELAXED;
     driver.flags = SELENE_DRIVER_UNGOVERNED;
     driver.refresh_lanes = (uint32_t)option(argc, argv, "lanes", 4);
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;

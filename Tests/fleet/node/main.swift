@@ -60,7 +60,7 @@ struct Host {
     func text(_ key: String) -> Bytes { Bytes(Data((told[key].string ?? "").utf8)) }
     statements = NodeStatements(
       schema: text("schema"), name: text("name"), version: text("version"),
-      queues: told["queues"].list.compactMap { $0.string.map { Bytes(Data($0.utf8)) } })
+      queues: told["queues"].list.compactMap { $0.string.map { Bytes(Data($0.utf8)) } }, relaxed: false)
   }
 
   /// Does what a line says.

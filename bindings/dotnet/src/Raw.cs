@@ -87,6 +87,7 @@ namespace Selene
         internal const int VALUE_TEXT = 3;
         internal const int VALUE_BYTES = 4;
         internal const int VALUE_ARRAY = 5;
+        internal const int NODE_OPTION_RELAXED = 1;
         internal const int NODE_JOINING = 0;
         internal const int NODE_WORKING = 1;
         internal const int NODE_LEAVING = 2;

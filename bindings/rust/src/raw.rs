@@ -301,6 +301,7 @@ pub const SELENE_VALUE_BOOLEAN: i32 = 2;
 pub const SELENE_VALUE_TEXT: i32 = 3;
 pub const SELENE_VALUE_BYTES: i32 = 4;
 pub const SELENE_VALUE_ARRAY: i32 = 5;
+pub const SELENE_NODE_OPTION_RELAXED: i32 = 1;
 pub const SELENE_NODE_JOINING: i32 = 0;
 pub const SELENE_NODE_WORKING: i32 = 1;
 pub const SELENE_NODE_LEAVING: i32 = 2;

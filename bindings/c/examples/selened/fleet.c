@@ -81,6 +81,7 @@ int fleet_join(const struct options *options, selene_scheduler scheduler) {
         .lease = options->lease,
         .poll = options->poll,
         .polls_only = options->polls_only,
+        .relaxed = options->relaxed,
     };
     if (!load()) return EXIT_SYSTEM;
     if (selene_scheduler_observe(scheduler, hear, NULL, NULL)) {

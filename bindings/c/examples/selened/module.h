@@ -13,7 +13,7 @@ struct fleet_terms {
     uint64_t queue_count, label_count;
     /** ns; −1: the default. */
     int64_t lease, poll;
-    bool polls_only;
+    bool polls_only, relaxed;
 };
 
 /** The one thing that the module exports. Every function may be called from one thread alone. */

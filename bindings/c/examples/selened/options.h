@@ -34,7 +34,7 @@ struct options {
     uint64_t queue_count, label_count;
     /** ns */
     int64_t lease, poll;
-    bool polls_only;
+    bool polls_only, relaxed;
 };
 
 /** Reads the command line. False when the program shall end, with *out_exit. */

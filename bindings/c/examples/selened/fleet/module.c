@@ -31,6 +31,7 @@ static selene_status join(const struct fleet_terms *terms, selene_scheduler sche
     if (terms->lease >= 0) how.lease = terms->lease;
     if (terms->poll >= 0) how.poll = terms->poll;
     if (terms->polls_only) how.flags |= SELENE_WORKER_POLLS_ONLY;
+    if (terms->relaxed) how.flags |= SELENE_WORKER_RELAXED;
     status = selene_fleet_open(&where, &fleet);
     return status ? status : selene_fleet_work(fleet, scheduler, &how, &worker);
 }

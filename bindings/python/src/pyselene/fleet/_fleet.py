@@ -119,6 +119,7 @@ class Fleet(AsyncCalls):
         poll: Duration = 1,
         name: str | None = None,
         listen: bool = True,
+        relaxed: bool = False,
     ) -> Worker:
         """Lets the tasks of a scheduler in memory come from this fleet, while the result is open as a context.
 
@@ -135,6 +136,8 @@ class Fleet(AsyncCalls):
             name: for people, in `status` and the view `nodes`; by default machine and process.
             listen: whether it hears notifications (`wake`) on a connection of its own, which no pooler may hand on:
                 where one does, it says so in the log, and looks every `poll` (`listen_dsn` of the fleet leads past it).
+            relaxed: the database commits what it claims and decides without waiting for its disk, which about doubles the
+                rate of short runs; after a crash of the database's server such a run may run again though it has ended.
         """
         return Worker(
             self,
@@ -146,6 +149,7 @@ class Fleet(AsyncCalls):
             poll=poll,
             name=name,
             listen=listen,
+            relaxed=relaxed,
         )
 
     def script(self) -> str:

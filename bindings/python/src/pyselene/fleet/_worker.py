@@ -100,6 +100,7 @@ class Worker:
         poll: Duration = 1,
         name: str | None = None,
         listen: bool = True,
+        relaxed: bool = False,
     ) -> None:
         self._fleet, self._engine, self._listens = fleet, scheduler._engine, listen
         if queues is not None and not isinstance(queues, str) and not (queues := tuple(queues)):
@@ -108,6 +109,7 @@ class Worker:
         self._raw.lease = duration_ns(lease, "lease")
         self._raw.horizon = duration_ns(horizon, "horizon")
         self._raw.poll = duration_ns(poll, "poll")
+        self._raw.flags = _raw.SELENE_NODE_OPTION_RELAXED if relaxed else 0
         self._grace = 30 * SECOND
         self._thread: threading.Thread | None = None
         self._listener: _Listener | None = None

@@ -81,6 +81,7 @@ final class Layout {
     static final int VALUE_TEXT = 3;
     static final int VALUE_BYTES = 4;
     static final int VALUE_ARRAY = 5;
+    static final int NODE_OPTION_RELAXED = 1;
     static final int NODE_JOINING = 0;
     static final int NODE_WORKING = 1;
     static final int NODE_LEAVING = 2;
