@@ -203,7 +203,7 @@ import Testing
     #expect(desk.call()?.words == "hello")
   }
 
-  @Test("N34 hello says that a node is relaxed; a fleet of an earlier release is told nothing else", arguments: [false, true])
+  @Test("N34 hello says that a node is relaxed, and else nothing new", arguments: [false, true])
   func relaxedIsSaid(_ relaxed: Bool) {
     let statements = NodeStatements(
       schema: Bytes("selene"), name: Bytes("n"), version: Bytes("1"), queues: [], relaxed: relaxed)
