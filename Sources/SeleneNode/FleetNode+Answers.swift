@@ -30,10 +30,12 @@ extension FleetNode {
     times.settle()
     if let difference = answer.difference {
       actions.append(.clocksDiffer(difference))
-    } else if isClockOff {
+      isClockOff = true
+    } else if isClockOff && beat.elapsed != nil {
+      // A beat that says no time compares none.
       actions.append(.clocksAgree)
+      isClockOff = false
     }
-    isClockOff = answer.difference != nil
     if answer.tookBack > 0 { actions.append(.tookBack(answer.tookBack)) }
     if answer.isDraining && closesAt == nil {
       actions.append(.draining)
@@ -43,6 +45,7 @@ extension FleetNode {
     clockDifference = expires.subtracting(options.lease).subtracting(now)
     for place in incarnations.indices where incarnations[place].worker == beat.worker {
       // Belief counts from when the beat was sent: it may have taken its time (N13).
+      incarnations[place].isUnheard = false
       incarnations[place].beatSent = sent
       incarnations[place].nextBeat = sent.adding(options.beatInterval)
     }
@@ -119,12 +122,12 @@ extension FleetNode {
     // nothing more, and the next one is told the timeline (N14, N34).
     for place in incarnations.indices {
       incarnations[place].takes = false
-      // Where the server crashed nobody is given anything before this one has said what it holds (N34).
-      if options.relaxed { incarnations[place].nextBeat = min(incarnations[place].nextBeat, now) }
+      incarnations[place].isUnheard = true
     }
   }
 
   private func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
+    if !turn.held.isEmpty { askAt = now }
     switch failure {
     case .maybeSent:
       decisions.lose()

@@ -52,6 +52,7 @@ extension FleetNode {
     }
     let taking = incarnations.first { $0.takes }
     if taking == nil && closesAt == nil && isTaken(helloAt) { return .hello }
+    for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
     if !decisions.unknown.isEmpty && isTaken(fateAt) { return .fate }
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
@@ -139,7 +140,7 @@ extension FleetNode {
 
   /// Whether an incarnation has nothing more to do than to say bye: what the database still has for it nobody here knows.
   private func canLeave(_ one: Incarnation) -> Bool {
-    !one.takes && !decisions.has(one.worker) && !ready.contains { $0.worker == one.worker }
+    !one.takes && !one.isUnheard && !decisions.has(one.worker) && !ready.contains { $0.worker == one.worker }
       && !working.contains { $0.worker == one.worker } && !returned.contains { $0.worker == one.worker }
   }
 }

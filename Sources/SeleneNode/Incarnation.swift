@@ -12,6 +12,8 @@ struct Incarnation {
   var judges = true
   /// When the next beat is sent.
   var nextBeat: Instant
+  /// Its connection was lost: what was said of it meanwhile is heard with a beat, before it says bye (N34, N37).
+  var isUnheard = false
   /// It takes runs. Once it does not, it never does again (N14).
   var takes = true
   /// Belief in its lease has ended; what it ran was asked to stop, and the rest was given back (N13).

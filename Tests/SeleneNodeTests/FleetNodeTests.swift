@@ -117,7 +117,7 @@ import Testing
     let number = desk.current
     desk.now += NodeDesk.lease / 10
     #expect(desk.call() == nil)
-    try desk.join(2)
+    try desk.rejoin(2)
     // An answer that comes now is none.
     desk.answer(.turn(desk.given(2, to: lost)), to: number)
     #expect(desk.begun == [1, 2])
@@ -144,7 +144,7 @@ import Testing
       try desk.finish(1)
       _ = try desk.turn()
       desk.fail(.maybeSent)
-      try desk.join(2)
+      try desk.rejoin(2)
       #expect(desk.call()?.words == "fate")
       desk.answer(.fate([RunFate(run: 1, fate: .open)]))
       try desk.learn()
@@ -164,7 +164,7 @@ import Testing
     let desk = try NodeDesk.working(1, lanes: 2)
     _ = try desk.turn()
     desk.fail(.maybeSent)
-    try desk.join(2)
+    try desk.rejoin(2)
     try desk.learn()
     for _ in 0..<4 {
       desk.now += NodeDesk.lease / 3
@@ -193,14 +193,20 @@ import Testing
     #expect(desk.stopped.count == 2)
   }
 
-  @Test("N34 a relaxed node that lost its connection says first what it holds")
-  func relaxedSaysFirst() throws {
-    let desk = try NodeDesk.working(1, lanes: 2, relaxed: true)
+  @Test("N37 that it is to leave is heard, though the incarnation that was asked has lost its connection")
+  func drainedMeanwhile() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
     _ = try desk.turn()
-    desk.fail(.maybeSent)
-    desk.now = max(desk.now, desk.node.nextWake)
-    #expect(try desk.beat(1).held == [1])
-    #expect(desk.call()?.words == "hello")
+    desk.fail(.notSent)
+    try desk.join(2)
+    _ = try desk.beat(1) { $0.isDraining = true }
+    #expect(desk.node.isLeaving)
+    for worker in 1...2 {
+      #expect(desk.call()?.words == "bye \(worker)")
+      desk.answer(.bye)
+    }
+    #expect(desk.node.isClosed)
   }
 
   @Test("N34 hello says that a node is relaxed, and else nothing new", arguments: [false, true])
@@ -220,6 +226,7 @@ import Testing
       #expect(desk.call()?.words == "beat 1")
       desk.fail(failure)
       desk.now = desk.node.nextWake
+      _ = try desk.beat(1)
       #expect(desk.call()?.words == "bye 1")
       desk.answer(.bye)
       try desk.join(2)
@@ -538,7 +545,7 @@ import Testing
     #expect(turn.decisions.isEmpty)
     // Unless it is certain that it was told, it is told again.
     desk.fail(.maybeSent)
-    try desk.join(2)
+    try desk.rejoin(2)
     try desk.learn()
     #expect(try desk.turn().back.map(\.run) == [1])
   }
@@ -548,7 +555,7 @@ import Testing
     let desk = try NodeDesk.working(1, lanes: 3)
     _ = try desk.turn()
     desk.fail(.maybeSent)
-    try desk.join(2)
+    try desk.rejoin(2)
     try desk.learn()
     try desk.claim(1, suspect: true)
     #expect(desk.begun == [1])
@@ -628,6 +635,18 @@ import Testing
     #expect(desk.node.nextWake == desk.now + Time.second)
   }
 
+  @Test("N28 what a hint asked is asked again after a turn that was refused")
+  func asksAgain() throws {
+    let desk = try NodeDesk.working(1, lanes: 1)
+    desk.change { $0.hint(at: desk.now) }
+    #expect(try desk.turn().held == [1])
+    desk.fail(.refused(SQLState("55P03")))
+    desk.now = desk.node.nextWake
+    #expect(try desk.turn().held == [1])
+    desk.answer(.turn(TurnAnswer()))
+    #expect(desk.call() == nil)
+  }
+
   @Test("N12 that the clocks differ is told, and once that they agree again")
   func clocks() throws {
     let desk = try NodeDesk.joined()
@@ -644,6 +663,26 @@ import Testing
       }
     }
     #expect(told == [true, true, false])
+  }
+
+  @Test("N12 a beat that compares no clocks does not tell that they agree")
+  func clocksUncompared() throws {
+    let desk = try NodeDesk.joined()
+    desk.now = desk.node.nextWake
+    _ = try desk.beat(1) { $0.difference = Time.hour }
+    desk.now = desk.node.nextWake
+    _ = desk.call()
+    desk.fail(.maybeSent)
+    desk.now = desk.node.nextWake
+    #expect(try desk.beat(1).elapsed == nil)
+    func agrees() -> Bool { desk.takeActions().contains { if case .clocksAgree = $0 { true } else { false } } }
+    #expect(!agrees())
+    #expect(desk.call()?.words == "bye 1")
+    desk.answer(.bye)
+    try desk.join(2)
+    desk.now += NodeDesk.lease / 3
+    _ = try desk.beat(2)
+    #expect(agrees())
   }
 
   @Test("what is decided while more is ready waits for what ends within the horizon, else it goes at once")

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import threading
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -149,6 +150,52 @@ def test_loops_of_several_threads_do_not_meet(own: Fleet, fleet: Looked) -> None
         thread.join(60)
     assert wrong == []
     assert fleet.one("select count(*) from task") == 92
+    own.close()
+    wait(lambda: others(fleet) == 0)
+
+
+def test_a_close_cuts_off_no_call_of_another_thread_or_task(own: Fleet, fleet: Looked) -> None:
+    wrong: list[BaseException] = []
+    begun, ended = threading.Event(), threading.Event()
+
+    async def enqueue(name: str) -> None:
+        number = 0
+        while not ended.is_set():
+            assert await own.enqueue_async(f"{name}-{number}") is pyselene.Disposition.ADDED
+            begun.set()
+            number += 1
+
+    async def work() -> None:
+        await asyncio.gather(*(enqueue(name) for name in "abc"))
+
+    def begin() -> None:
+        try:
+            asyncio.run(work())
+        except BaseException as error:
+            wrong.append(error)
+
+    thread = threading.Thread(target=begin)
+    thread.start()
+    assert begun.wait(60)
+    for _ in range(50):
+        own.close()
+        time.sleep(0.01)
+    ended.set()
+    thread.join(60)
+    assert wrong == []
+
+    async def leave() -> None:
+        async with own:
+            call = asyncio.create_task(own.enqueue_async("last"))
+            await asyncio.sleep(0)
+        assert await call is pyselene.Disposition.ADDED
+        async with own:
+            call = asyncio.create_task(own.enqueue_async("other"))
+            await asyncio.sleep(0)
+            own.close()
+            assert await call is pyselene.Disposition.ADDED
+
+    asyncio.run(leave())
     own.close()
     wait(lambda: others(fleet) == 0)
 

@@ -84,7 +84,10 @@ class Fleet(AsyncCalls):
         return self._queue
 
     def close(self) -> None:
-        """Closes its connections; a later call makes another."""
+        """Closes its connections; a later call makes another.
+
+        A call that is under way, in another thread or an event loop, is not cut off: it closes what it used.
+        """
         self._enter_process()
         self._leave_loops()
         with self._lock:
@@ -106,6 +109,8 @@ class Fleet(AsyncCalls):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._enter_process()
+        await self._leave_loop()
         self.close()
 
     def worker(
@@ -136,8 +141,8 @@ class Fleet(AsyncCalls):
             name: for people, in `status` and the view `nodes`; by default machine and process.
             listen: whether it hears notifications (`wake`) on a connection of its own, which no pooler may hand on:
                 where one does, it says so in the log, and looks every `poll` (`listen_dsn` of the fleet leads past it).
-            relaxed: the database commits what it claims and decides without waiting for its disk, which about doubles the
-                rate of short runs; after a crash of the database's server such a run may run again though it has ended.
+            relaxed: the database commits what it claims and decides without waiting for its disk, which about
+                doubles the rate of short runs; after a crash of its server the last of them may run again.
         """
         return Worker(
             self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -175,17 +175,21 @@ class AsyncCalls:
         if connection is not None:
             yield connection
             return
-        own = self._of_loop()
-        async with own.turn:
-            if own.connection is None or own.connection.closed:
-                own.connection = await connect_async(self._psycopg, self._dsn)
-            used = own.connection
-            try:
-                yield used
-            finally:
-                # What was cancelled may still be under way in it.
-                if used.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
-                    await used.close()
+        while True:
+            own = self._of_loop()
+            async with own.turn:
+                if own.is_over:
+                    continue  # closed while this call waited: the next one has a connection of its own
+                if own.connection is None or own.connection.closed:
+                    own.connection = await connect_async(self._psycopg, self._dsn)
+                used = own.connection
+                try:
+                    yield used
+                finally:
+                    # What was cancelled may still be under way in it.
+                    if own.is_over or used.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
+                        await used.close()
+                return
 
     def _of_loop(self) -> OfLoop:
         """What is the running loop's; what was of one that is closed goes."""
@@ -193,14 +197,29 @@ class AsyncCalls:
         loop = asyncio.get_running_loop()
         with self._loops_lock:
             for over in [one for one in self._loops if one.is_closed()]:
-                self._loops.pop(over).finish()
+                self._loops.pop(over).leave()
             return self._loops.setdefault(loop, OfLoop())
 
     def _leave_loops(self) -> None:
         with self._loops_lock:
             loops, self._loops = self._loops, {}
-        for own in loops.values():
-            own.finish()
+        for loop, own in loops.items():
+            # What a loop in another thread uses is closed there.
+            if loop.is_running() and loop is not asyncio._get_running_loop():
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(own.leave)
+                    continue
+            own.leave()
+
+    async def _leave_loop(self) -> None:
+        """Closes what the running loop has, once nobody uses it."""
+        with self._loops_lock:
+            own = self._loops.pop(asyncio.get_running_loop(), None)
+        if own is not None:
+            async with own.turn:
+                own.is_over = True
+                if own.connection is not None:
+                    await own.connection.close()
 
     def _enter_process(self) -> None:
         raise NotImplementedError
@@ -212,8 +231,11 @@ class OfLoop:
     def __init__(self) -> None:
         self.turn = asyncio.Lock()
         self.connection: psycopg.AsyncConnection[Any] | None = None
+        #: Nobody comes for it any more: who uses it closes it.
+        self.is_over = False
 
-    def finish(self) -> None:
-        """Closes it, from whatever thread; its loop may be over."""
-        if self.connection is not None:
+    def leave(self) -> None:
+        """Closes it, or lets whoever uses it close it; in the thread of its loop, or after the end of that."""
+        self.is_over = True
+        if self.connection is not None and not self.turn.locked():
             self.connection.pgconn.finish()
