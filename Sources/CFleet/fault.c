@@ -65,43 +65,56 @@ selene_status fleet_refuse(selene_status status, const char *field, const char *
     return status;
 }
 
-selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value, int64_t least,
-                                  int64_t greatest) {
-    char found[24], allowed[64], text[192];
-    const char *bytes = unit == SELENE_UNIT_BYTES ? " bytes" : "";
-    selene_fault made = none;
-    snprintf(found, sizeof found, "%" PRId64, value);
-    snprintf(allowed, sizeof allowed, "%" PRId64 " … %" PRId64 "%s", least, greatest, bytes);
-    snprintf(text, sizeof text, "%s%s is out of range, allowed are %s", found, bytes, allowed);
+selene_status fleet_refuse_told(selene_status status, const char *text, size_t length) {
+    char field[61];
+    size_t named = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    if (named == 0 || named >= sizeof field || length < named + 2 ||
+        memcmp(text + named, ": ", 2) != 0)
+        return fleet_refuse(status, "", "%.*s", (int)length, text);
+    snprintf(field, sizeof field, "%.*s", (int)named, text);
+    return fleet_refuse(status, field, "%.*s", (int)(length - named - 2), text + named + 2);
+}
+
+// A number that is not among those that are allowed: `found` and `allowed` as people read them, `how` what is said between.
+static selene_status refuse_value(const selene_fault *what, const char *field, const char *found,
+                                  const char *allowed, const char *how) {
+    char text[192];
+    selene_fault made = *what;
+    snprintf(text, sizeof text, "%s%s, allowed are %s", found, how, allowed);
     made.status = SELENE_ERROR_INVALID_ARGUMENT;
-    made.unit = unit;
     made.field.data = field;
     made.found.data = found;
     made.allowed.data = allowed;
-    made.value = value;
-    made.least = least;
-    made.greatest = greatest;
     set_fault(&made);
     tell_of(field, text);
     return made.status;
 }
 
+selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value, int64_t least,
+                                  int64_t greatest) {
+    char found[24], allowed[64];
+    int is_bytes = unit == SELENE_UNIT_BYTES;
+    selene_fault made = none;
+    snprintf(found, sizeof found, "%" PRId64, value);
+    snprintf(allowed, sizeof allowed, "%" PRId64 " … %" PRId64 "%s", least, greatest,
+             is_bytes ? " bytes" : "");
+    made.unit = unit;
+    made.value = value;
+    made.least = least;
+    made.greatest = greatest;
+    return refuse_value(&made, field, found, allowed,
+                        is_bytes ? " bytes is out of range" : " is out of range");
+}
+
 selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t known) {
-    char found[16], allowed[16] = "none", text[96];
+    char found[16], allowed[16] = "none";
     selene_fault made = none;
     snprintf(found, sizeof found, "%" PRIu32, value);
     if (known != 0) snprintf(allowed, sizeof allowed, "%" PRIu32, known);
-    snprintf(text, sizeof text, "%s has bits that are not known, allowed are %s", found, allowed);
-    made.status = SELENE_ERROR_INVALID_ARGUMENT;
     made.unit = SELENE_UNIT_BITS;
-    made.field.data = field;
-    made.found.data = found;
-    made.allowed.data = allowed;
     made.value = value;
     made.greatest = known;
-    set_fault(&made);
-    tell_of(field, text);
-    return made.status;
+    return refuse_value(&made, field, found, allowed, " has bits that are not known");
 }
 
 selene_status fleet_pass(selene_status status) {

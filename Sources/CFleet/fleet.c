@@ -180,7 +180,7 @@ selene_status fleet_failed(const answer *given, int is_reading) {
     // A status that this library knows; OK is none.
     long number = strncmp(state, "SE", 2) == 0 ? strtol(state + 2, NULL, 10) : 0;
     if (number > 0 && strcmp(selene_status_name((selene_status)number), "UNKNOWN") != 0)
-        return fleet_refuse((selene_status)number, "", "%s", given->message);
+        return fleet_refuse_told((selene_status)number, given->message, strlen(given->message));
     return fleet_refuse(status_of(state), "fleet", "%s (SQLSTATE %s)", given->message, state);
 }
 

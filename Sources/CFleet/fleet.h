@@ -16,6 +16,8 @@
 // Sets the detail and the fault of this thread and gives the status back; a field of "" is the call as a whole.
 selene_status fleet_refuse(selene_status status, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// What the fleet's functions refuse, who say "field: problem".
+selene_status fleet_refuse_told(selene_status status, const char *text, size_t length);
 // INVALID_ARGUMENT: a number of a SELENE_UNIT_ outside its range; bits that are not all known.
 selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value, int64_t least,
                                   int64_t greatest);

@@ -286,8 +286,9 @@ static selene_status send_batch(fleet *own, batch *sent, uint64_t count,
         if (cell[0].type == SELENE_VALUE_TEXT) {
             if (dispositions != NULL) dispositions[place_of] = fleet_disposition(&cell[0]);
         } else {
-            fleet_refuse(statuses[place_of], "", "%.*s", (int)cell[2].length,
-                         cell[2].type == SELENE_VALUE_TEXT ? (const char *)cell[2].data : "");
+            int is_told = cell[2].type == SELENE_VALUE_TEXT;
+            fleet_refuse_told(statuses[place_of], is_told ? cell[2].data : "",
+                              is_told ? (size_t)cell[2].length : 0);
         }
     }
     rows_free(&told);

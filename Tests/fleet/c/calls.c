@@ -205,6 +205,9 @@ static void test_refusals(void) {
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_explain(fleet, "none", -1, &explanation));
     CHECK(strcmp(selene_fleet_detail(), "id: 'none' is not registered") == 0);
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_cancel(fleet, "none", -1, NULL));
+    CHECK_TEXT("id", selene_fleet_fault()->field);
+    CHECK_TEXT("'none' is not registered", selene_fleet_fault()->problem);
+    CHECK(strcmp(selene_fleet_detail(), "id: 'none' is not registered") == 0);
     CHECK(record == NULL && explanation == NULL);
     CHECK_OK(selene_fleet_result(fleet, "none", -1, &result));
     CHECK(result == NULL);
