@@ -21,9 +21,9 @@ enum {
     TELL_MOST = 32 * 1024,
     // Connections that are accepted before others have their turn.
     MEET_MOST = 64,
-    // Connections that have said no hello, besides max_clients, and how many of them may be of users without any right.
+    // Connections that have said no hello, besides max_clients, and how many of them may be of users who may look at most.
     STRANGERS_MOST = 64,
-    OUTSIDERS_MOST = 16
+    ONLOOKERS_MOST = 16
 };
 // How long a connection may take to say hello, or to take its last answer, ns.
 static const int64_t PATIENCE = 5000000000;
@@ -91,7 +91,7 @@ typedef struct server {
     // Guards who is connected, and of which pool, for those who ask on another thread.
     pthread_mutex_t roll;
     client *clients;
-    uint64_t client_count, welcome_count, outsiders, limited, members, dead;
+    uint64_t client_count, welcome_count, onlookers, limited, members, dead;
     // When those that have a limit are looked at again.
     int64_t looks_at;
     client *ready;
@@ -192,6 +192,11 @@ static uint32_t rights_of(const server *own, int descriptor, const system_peer *
     return rights;
 }
 
+// A stranger who could change nothing: who has no right, or may but look.
+static int is_onlooker(const client *of) {
+    return !of->is_welcome && (of->rights & ~(uint32_t)(SELENE_RIGHT_LOOK | SELENE_RIGHT_READ)) == 0;
+}
+
 static const char *right_name(uint32_t right) {
     return right == SELENE_RIGHT_LOOK      ? "SELENE_RIGHT_LOOK"
            : right == SELENE_RIGHT_READ    ? "SELENE_RIGHT_READ"
@@ -253,6 +258,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
     wire_put(&from->out, &welcome, sizeof welcome);
     wire_finish(&from->out, begun, 0);
     from->library = said.library;
+    if (is_onlooker(from)) own->onlookers--;
     from->is_welcome = 1;
     own->welcome_count++;
     set_limit(own, from, 0);
@@ -569,7 +575,7 @@ static void part(server *own, client *from) {
     if (from->is_dead) own->dead--;
     set_limit(own, from, 0);
     if (from->is_welcome) own->welcome_count--;
-    if (from->rights == 0) own->outsiders--;
+    if (is_onlooker(from)) own->onlookers--;
     for (client **at = &own->ready; from->is_queued && *at != NULL; at = &(*at)->queue) {
         if (*at != from) continue;
         *at = from->queue;
@@ -730,13 +736,13 @@ static void meet(server *own) {
         made->process = -1;
         if (system_peer_of(descriptor, &made->peer))
             made->rights = rights_of(own, descriptor, &made->peer);
-        if (made->rights == 0 && own->outsiders >= OUTSIDERS_MOST) {
+        if (is_onlooker(made) && own->onlookers >= ONLOOKERS_MOST) {
             atomic_fetch_add(&own->refused, 1);
             wire_close(descriptor, 1);
             free(made);
             continue;
         }
-        own->outsiders += made->rights == 0;
+        own->onlookers += is_onlooker(made);
         set_limit(own, made, platform_boot_clock() + PATIENCE);
         pthread_mutex_lock(&own->roll);
         made->next = own->clients;

@@ -146,6 +146,48 @@ static void test_silent_clients(void) {
     close_store(owner);
 }
 
+static void look_as_nobody(void) {
+    selene_scheduler connection = 0;
+    become_nobody();
+    CHECK_OK(try_connect(path("t.db"), 0, &connection));
+    CHECK_OK(selene_scheduler_close(connection, 0));
+}
+
+/** Of those who may but look few are waited for at a time, whatever they do: the others have their places. */
+static void test_onlookers(void) {
+    enum { SILENT = 60, WAITED_FOR = 16 };
+    const char *file = path("t.db");
+    int ends[2], status;
+    char byte;
+    selene_peer_rule rule = {65534, SELENE_ANYBODY, SELENE_RIGHT_LOOK, 0};
+    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    options.mode = 0666;
+    options.rules = &rule;
+    options.rule_count = 1;
+    CHECK(chmod(tools_folder, 0755) == 0 && pipe(ends) == 0);
+    selene_scheduler owner = open_here(file);
+    selene_server server = serve_with(owner, options);
+    pid_t crowd = fork();
+    CHECK(crowd >= 0);
+    if (crowd == 0) {
+        become_nobody();
+        close(ends[1]);
+        for (int i = 0; i < SILENT; i++)
+            CHECK(raw_socket(file) >= 0);
+        (void)!read(ends[0], &byte, 1);
+        _exit(0);
+    }
+    WAIT_UNTIL(info_of_server(server).refused == SILENT - WAITED_FOR);
+    /* Who says hello is none of these any more. */
+    close(ends[0]);
+    close(ends[1]);
+    CHECK(waitpid(crowd, &status, 0) == crowd && status == 0);
+    WAIT_UNTIL(info_of_server(server).clients == 0);
+    for (int i = 0; i < 2 * WAITED_FOR; i++)
+        CHECK_INT(0, in_child(look_as_nobody));
+    close_store(owner);
+}
+
 /** One that breaks the protocol and does not take what it was answered before is let go, too. */
 static void test_deaf_client(void) {
     static char input[4 << 20];
@@ -420,6 +462,7 @@ int main(int argc, char **argv) {
     const char *unwatched = "L12 a process that cannot be watched is no member, and is told so";
     const char *reused =
         "L9 a process that has the number of one that connected is not taken for it";
+    const char *onlookers = "L12 of those who may but look few are waited for at a time";
     check_begin(argc, argv);
     tools_begin(NULL);
     run_test("L13 versions are negotiated, and what is unknown is refused by name", test_versions);
@@ -428,6 +471,8 @@ int main(int argc, char **argv) {
     run_test("L12 a client that never reads, or says a byte at a time, holds up no other",
              test_slow_clients);
     run_test("L12 who connects and says nothing keeps nobody out", test_silent_clients);
+    if (geteuid() != 0) skip_test(onlookers, 1, "not root");
+    else run_test(onlookers, test_onlookers);
     run_test("L12 who breaks the protocol and takes no answer is let go", test_deaf_client);
     if (in_child(limit_descriptors) != 0) skip_test(unwatched, 1, "no limit of the system's");
     else run_test(unwatched, test_no_descriptors);
