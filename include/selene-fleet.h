@@ -86,8 +86,8 @@ typedef struct selene_fleet_options {
     selene_text listen_dsn;
     /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
     selene_text schema;
-    /** The queue of tasks whose place names none, and of selene_fleet_pause and _resume, 1 … 255 bytes. Default
-     *  "default". */
+    /** The queue of tasks whose place names none, and the one that selene_fleet_pause, _resume, _set_queue and
+     *  _cancel_queue are about; 1 … 255 bytes. Default "default". */
     selene_text queue;
     /** How long making a connection may take, ns: 1 ms … 1 h; default 10 s. */
     int64_t connect_timeout;
@@ -385,8 +385,8 @@ SELENE_API selene_status selene_fleet_cancel_tag(selene_fleet fleet, const char 
 SELENE_API selene_status selene_fleet_cancel_queue(selene_fleet fleet, uint64_t *out_count);
 
 /**
- * Registers a task that has failed once more: due at once, with the same terms and input, and no attempts. What waited behind
- * it has ended with it, and stays so.
+ * Registers a failed task again: due at once, with the same terms and input, and no attempts counted. Tasks that waited
+ * behind it ended with it, and stay ended.
  *
  * @param id, id_length    the task; −1: NUL-terminated
  * @param out_disposition  SELENE_DISPOSITION_ADDED, or _HELD where its queue has no place; may be NULL
@@ -398,7 +398,7 @@ SELENE_API selene_status selene_fleet_cancel_queue(selene_fleet fleet, uint64_t 
 SELENE_API selene_status selene_fleet_retry(selene_fleet fleet, const char *id, int64_t id_length,
                                             int32_t *out_disposition);
 
-/** What a task waits for that is due. Since: 0.2. */
+/** What a task that is due now waits for. Since: 0.2. */
 enum {
     /** A worker, which takes it by its rank. */
     SELENE_FLEET_WAITS_FOR_WORKER = 0,
@@ -528,15 +528,15 @@ typedef struct selene_fleet_queue {
     uint32_t struct_size;
     uint32_t flags;
     selene_text name;
-    /** Until when workers are given nothing of it; 0: they are; SELENE_NEVER: until selene_fleet_resume. */
+    /** Until when workers are given none of its tasks; 0: it is not paused; SELENE_NEVER: until selene_fleet_resume. */
     int64_t paused_until;
-    /** How many tasks are ready, counted to 10 000, and for how long the oldest of them is, ns; −1: none is. */
+    /** How many tasks are ready, counted up to 10 000; for how long the oldest of them has been ready, ns; −1: none is. */
     uint64_t ready;
     int64_t oldest;
     /** How many requests of each kind are pending; −1: there is no limit, and nobody counts them. */
     int64_t pending_refresh;
     int64_t pending_processing;
-    /** How it is set; nothing in it is −1. */
+    /** Its settings, all of them: no field is −1. */
     const selene_fleet_queue_terms *terms;
 } selene_fleet_queue;
 
@@ -595,10 +595,10 @@ SELENE_API selene_status selene_fleet_queue_terms_init(selene_fleet_queue_terms 
                                                        uint32_t struct_size);
 
 /**
- * Sets the fleet's queue, all of it or nothing; a queue that is not there is made.
+ * Changes the settings of the fleet's queue, all that is given or nothing; makes the queue if it is not there.
  *
- * What is registered from now on has it so; a limit that is lower than what is pending takes nothing away, and holds that ends
- * leaves held what is held.
+ * They count for what is registered from now on. A limit below the number of pending requests takes none away; where
+ * `holds` is switched off, what is held already stays held.
  *
  * @param terms  what is to change
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
@@ -609,10 +609,11 @@ SELENE_API selene_status selene_fleet_set_queue(selene_fleet fleet,
                                                 const selene_fleet_queue_terms *terms);
 
 /**
- * Tells how queues stand and are set, by name: at most 1 000. A queue comes with the first task that names it.
+ * Lists queues with their settings and what waits in them, by name: at most 1 000. A queue is made by the first task that
+ * names it.
  *
- * @param after, after_length  those behind this name alone, the last one of the list before; −1: NUL-terminated. NULL and 0: from
- *                             the first on
+ * @param after, after_length  only those after this name, which is the last one of the page before; −1: NUL-terminated.
+ *                             NULL and 0: from the first on
  * @param out_queues           one block, with its texts
  * @return INVALID_ARGUMENT
  *
@@ -703,7 +704,7 @@ typedef struct selene_fleet_nodes {
 } selene_fleet_nodes;
 
 /**
- * Tells who works for a fleet: at most 1 000.
+ * Lists the nodes that work for a fleet: at most 1 000.
  *
  * @param out_nodes  one block, with its texts
  * @return INVALID_ARGUMENT
@@ -719,8 +720,8 @@ SELENE_API void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes);
  * Asks a node to leave: it takes nothing more, gives back what was not begun, lets what runs end, however long that takes, and
  * says bye. It hears so with its next beat, within a third of its lease.
  *
- * Its process goes on, without the fleet, until who has started it ends it: one that ended by itself would be started again,
- * and join. Its worker is CLOSED then (selene_worker_get).
+ * Its process goes on without the fleet, and its worker is CLOSED (selene_worker_get). It does not end by itself, since
+ * whatever supervises it would start it again, and it would join again.
  *
  * @param node, node_length  its name, as selene_fleet_node_list tells it; −1: NUL-terminated
  * @param out_count          how many nodes have that name, all of which are asked; may be NULL
@@ -760,7 +761,7 @@ typedef struct selene_worker_options {
     /** Queues whose tasks it takes; default: all. At most 1 000. */
     const selene_text *queues;
     uint64_t queue_count;
-    /** What this machine has that others lack, such as "gpu": it takes tasks that require no other labels. At most
+    /** What this machine has that others may lack, such as "gpu": it takes tasks that require no other labels. At most
      *  64. */
     const selene_text *labels;
     uint64_t label_count;

@@ -60,8 +60,8 @@
  * durable when the next selene_cycle_next, selene_cycle_end or report comes, so
  * that a completion and the next start cost one commit.
  * While a commit waits for the disk, other changes wait for it; reads, stop
- * functions and outcomes do not. A report that is due by its deadline is given
- * without waiting, and stored as soon as the disk is done.
+ * functions and outcomes do not. A cycle on library threads or lanes reports by
+ * its deadline even then; the report is stored as soon as the disk is done.
  *
  * The promise is at least once, never exactly once: a run whose outcome was not
  * stored is repeated. A task that was running when its process ended counts as
@@ -176,17 +176,18 @@
  *   library while holding a lock that they take. A scheduler that has library
  *   threads calls them there: one that blocks does not keep the others from being
  *   called, and no cycle on library threads waits for it. A library thread that
- *   has spent more than a second in one counts towards max_overrun_threads.
+ *   has been in one for more than a second counts towards max_overrun_threads.
  *
  * Leaving. A callback is meant to return. If it is left by longjmp, by an exception that is caught further out
  *   (exceptions pass through the shared and the static library unnoticed; on a library thread, where nothing catches
  *   them, they end the process), or because its thread calls pthread_exit, nothing crashes: the run has failed unless
  *   it had its outcome, its inline cycle ends, and a library thread that ended is replaced. The library notices when
- *   the thread ends, or calls it again from where the jump led to; until then the thread counts as inside the callback.
- *   At worst a call from deeper in the stack than the callback was called from is taken for one from inside it: close,
- *   reset and blocking cycles then answer REENTRANT. What the abandoned calls had allocated is leaked, and if the
- *   scheduler is closed before the jump is noticed, its destroy is not called. On a stack other than the thread's own,
- *   such as a fiber's, a jump is not noticed.
+ *   the thread ends, or calls the library again from where the jump led to; until then the thread counts as inside the
+ *   callback. Where the thread is in its stack tells one from the other: a later call whose own frames reach as deep as
+ *   the callback's did can be taken for a call from inside it, and close, reset and blocking cycles then answer
+ *   REENTRANT. What the abandoned calls had allocated is leaked, and if the scheduler is closed before the jump is
+ *   noticed, the destroy of the callback is not called. On a stack other than the thread's own, such as a fiber's, a
+ *   jump is not noticed.
  *
  * Threads. Every function may be called from any thread. No lock is held while
  *   host code runs. Inside a handler, a stop function or an observer everything
@@ -594,8 +595,8 @@ typedef struct selene_options {
     /** How long a run that has reached its task's timeout, and was asked to stop, may still complete; default 5 s;
      *  0 … 24 h. Since: 0.2. */
     int64_t stop_grace;
-    /** How many threads the runs of one handler may leave behind when their time ends before its tasks become
-     *  ineligible (SELENE_REASON_HANDLER_STUCK); one that gave its outcome does not count. Default 2; 1 … 1024.
+    /** How many threads may still be in one handler after the time of their runs has ended. At this number its tasks
+     *  become ineligible (SELENE_REASON_HANDLER_STUCK). A run that gave its outcome does not count. Default 2; 1 … 1024.
      *  Since: 0.2. */
     uint32_t max_overrun_per_handler;
     /** How the library's threads compete with others: a SELENE_THREADS_ number; default SELENE_THREADS_AS_HOST.
@@ -631,8 +632,8 @@ typedef struct selene_options {
     uint64_t thread_stack_size;
     /**
      * How many windows, dispatches, changes of groups and changes of handlers selene_task_waits remembers of all tasks
-     * together, and a quarter as many (at least 16) changes of each condition and of everything else. What came before
-     * is reported as SELENE_REASON_EARLIER. Memory grows as things happen, up to about 250 bytes an entry (1 MiB by
+     * together. Of changes of each condition, and of everything else, it remembers a quarter as many, at least 16. What
+     * came before is reported as SELENE_REASON_EARLIER. Memory grows as things happen, up to about 250 bytes an entry (1 MiB by
      * default, 16 KiB for 64). Rounded up to a power of two; default 4 096; 16 … 65 536. Since: 0.2.
      */
     uint64_t wait_log_entries;
@@ -674,9 +675,9 @@ enum {
 /** What can keep a scheduler from working; bits in selene_scheduler_info, one number in an event. Since: 0.2. */
 enum {
     /** The store refused the last commit: STORE_FULL, STORE_IO, or STORE_MOVED and OUTCOME_UNKNOWN, which last until it
-     *  is opened again. Ends with the next commit that succeeds. A file or log that was moved away is noticed within a
-     *  second, even if nothing is committed, and so is its return: by calls, by a window that is waited for, by a
-     *  driver. */
+     *  is opened again. Ends with the next commit that succeeds. That a file or log was removed, renamed or replaced is
+     *  noticed within a second, even if nothing is committed, and so is its return: by calls, by a window that is waited
+     *  for, by a driver. */
     SELENE_TROUBLE_STORE = 1,
     /** The system refused to start a thread (EXHAUSTED). Ends with the next one that starts. */
     SELENE_TROUBLE_THREAD = 2,
@@ -697,9 +698,10 @@ enum {
     /** The database of the fleet does not answer its node, or refuses what it asks (UNAVAILABLE); the message says which, and
      *  what the database said. Nothing is claimed meanwhile; ends with the next answer. Since: 0.2. */
     SELENE_TROUBLE_FLEET = 64,
-    /** The clock of the fleet's database was set, or this machine's counts wrongly: since the last beat both ran apart by more
-     *  than a tenth of the lease, so the node takes nothing back from the dead for a lease. No call is refused because of it;
-     *  the status is TOO_SOON. Ends with the next beat between which both ran alike. Since: 0.2. */
+    /** The clock of the fleet's database was set, or this machine's counts wrongly: since the last beat the two have moved
+     *  apart by more than a tenth of the lease. For the length of a lease the node then takes nothing back from nodes that
+     *  seem dead. No call is refused because of it; the status is TOO_SOON. Ends when both ran alike from one beat to the
+     *  next. Since: 0.2. */
     SELENE_TROUBLE_FLEET_CLOCK = 128
 };
 
@@ -802,7 +804,7 @@ SELENE_API selene_status selene_scheduler_resume(selene_scheduler scheduler);
  *
  * First it drains, as selene_scheduler_drain does: nothing more is dispatched, everything else goes on, and runs that
  * complete within grace count. In the last tenth of grace, at most 10 s before its end, the runs that are left are
- * asked to stop (SHUTDOWN); they may still complete, but one that fails now counts as stopped. A run that is open at
+ * asked to stop (SHUTDOWN); they may still complete; a run that fails then counts as stopped. A run that is open at
  * the end is over, and its task is enqueued again as it was before the run. As soon as nothing runs, or grace is over,
  * the handle is invalid, and the call waits for the rest of grace for handlers that were left behind and other
  * callbacks on library threads. Those that still run after that keep what they need: a handler's destroy follows its
@@ -834,7 +836,7 @@ SELENE_API selene_status selene_scheduler_now(selene_scheduler scheduler, int64_
 /**
  * Sets the clock of a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then.
  *
- * Time never goes backwards: an instant earlier than the present one changes nothing.
+ * Time never goes backwards: after an instant earlier than the one before, it stands still until it is passed again.
  *
  * @param now  ns since the Unix epoch
  * @return UNSUPPORTED (the clock is the system's, or a selene_clock_fn)
@@ -929,7 +931,8 @@ typedef void (*selene_run_fn)(selene_run run, const struct selene_run_info *info
 /**
  * Asks a run to stop, at most once a run; reason is a SELENE_STOP_ number.
  *
- * After EXPIRING the run may still complete until the deadline; with every other reason it is over already.
+ * After EXPIRING and LEASE_LOST the run may still complete until the deadline, after TIMED_OUT and STALLED for
+ * stop_grace, after SHUTDOWN within the grace of a close. With every other reason it is over already.
  * Called on whatever thread noticed, also while the run function is working on another one.
  */
 typedef void (*selene_stop_fn)(selene_run run, int32_t reason, void *context);
@@ -999,8 +1002,8 @@ enum {
     SELENE_CONSTRAINT_UNMETERED = 4,
     /** No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL). Since: 0.2. */
     SELENE_CONSTRAINT_BATTERY_NOT_LOW = 8,
-    /** No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session
-     *  the host sets the signal. Since: 0.2. */
+    /** No user is active (USER_ACTIVE). On Linux: no terminal was used in the last 5 minutes; of a graphical session the
+     *  system tells nothing, so the host sets the signal. Since: 0.2. */
     SELENE_CONSTRAINT_IDLE = 16,
     /** 5 % or more of the file system that holds the store is free (STORAGE_FREE). Since: 0.2. */
     SELENE_CONSTRAINT_STORAGE_NOT_LOW = 32,
@@ -1044,7 +1047,7 @@ enum {
     /**
      * Set by the host, for example by a calendar, with selene_task_set_next after registering and at each dispatch.
      * That instant is when the next period begins; a failed run is retried after its backoff, at that instant at the
-     * latest, and a stopped run is enqueued at once. If none was set, the next run comes after the period. Since: 0.2.
+     * latest, and the task of a stopped run is due again at once. If none was set, the next run comes after the period. Since: 0.2.
      */
     SELENE_RECURRENCE_CALENDAR = 2
 };
@@ -1134,7 +1137,7 @@ typedef struct selene_task {
     int32_t recurrence;
     /** A SELENE_BACKOFF_ number; default −1. */
     int32_t backoff;
-    /** The estimate is the mean of this many of the last response times; 0 … 30, default 3; 0: of none. */
+    /** The estimate is the mean of this many of the last response times, 0 … 30; default 3. 0: it stays expected_duration. */
     int32_t response_window;
     /** Attempts of a once or periodic task until it has failed; default 0 = no limit. */
     uint32_t max_attempts;
@@ -1172,7 +1175,7 @@ typedef struct selene_task {
     /** Lengthens its initial delay and each of its periods by a random part of at most this many per mille, so that a
      *  fleet does not wake all at once. The first begin stays within flex, and anchored periods keep their grid: each
      *  begin comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from
-     *  the scheduler's seed; an update that leaves it unchanged draws none. 0 … 1000; default 0. Since: 0.2. */
+     *  the scheduler's seed; an update that changes neither delay, period, flex, recurrence nor jitter draws none. 0 … 1000; default 0. Since: 0.2. */
     uint32_t jitter;
     /** Number of the ids in after. Since: 0.2. */
     uint32_t after_count;
@@ -1319,7 +1322,7 @@ typedef struct selene_task_output {
 } selene_task_output;
 
 /** The ids of some tasks, or the names of groups or conditions. Made by selene_task_list, selene_task_list_state,
- *  selene_group_list and selene_condition_list. */
+ *  selene_group_list, selene_condition_list and selene_condition_missing. */
 typedef struct selene_task_ids {
     uint32_t struct_size;
     uint32_t flags;
@@ -1456,7 +1459,7 @@ SELENE_API selene_status selene_task_pause_tag(selene_scheduler scheduler, const
                                                int64_t tag_length, uint64_t *out_count);
 
 /**
- * Lets a paused task go on, and all that wait behind it; its age has grown meanwhile.
+ * Lets a paused task go on in the state that it has, and all that wait behind it; its age has grown meanwhile.
  *
  * @param out_count  how many records were paused; may be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND
@@ -1769,7 +1772,7 @@ typedef struct selene_waits {
  *
  * A once task is followed from its registration to its end, a standing or periodic one from the begin of its period;
  * until it is due again that is the last one. At each instant one reason counts, the first in the order of
- * selene_task_explain; TOO_SOON does not count while a window is open. The values of conditions, the windows and the
+ * selene_task_explain; TOO_SOON does not count while a window of its kind is open. The values of conditions, the windows and the
  * governor's refusals are kept for 30 days, at most a few thousand entries each; older time is EARLIER.
  *
  * Takes time proportional to what has happened since then, independent of the number of tasks.
@@ -1788,9 +1791,10 @@ SELENE_API void selene_waits_destroy(selene_waits *waits);
 /* ============================================================================
  *  GROUP
  *
- *  Tasks that name the same group share a limit of runs at a time, and are paused together: uploads of which two may go
- *  on, say. A task is in one group at most. A group needs no registration: it is there as soon as a task names it, or as it
- *  is set, and forgotten when nothing of that is left. What is set is kept in the store, also by selene_scheduler_reset.
+ *  Tasks that name the same group share a limit of runs at a time, and are paused together: for example uploads, of
+ *  which two may run. A task is in at most one group. A group needs no registration: it exists as soon as a task names
+ *  it, or its limit or pause is set, and until neither is so any more. What is set is kept in the store, also by
+ *  selene_scheduler_reset.
  *
  *  The tasks of a group that is full or paused keep their state, rank, age and place. A pick passes over them without
  *  holding a lane, and takes them as soon as there is room, even in a window that is already open. A run counts for its
@@ -2307,7 +2311,7 @@ typedef uint64_t selene_lane;
 SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_lane);
 
 /**
- * Ends the previous run with its outcome and takes the next run, waiting for one.
+ * Returns from the previous run, gives its outcome if there is one, and takes the next run, waiting for one.
  *
  * Completing a run and taking the next in one call is the cheapest way to work. An outcome that comes too late, or a
  * second one, changes nothing and is not an error here. With a host clock it does not wait: only the host lets time
@@ -2565,7 +2569,7 @@ SELENE_API selene_status selene_conditions_get(selene_scheduler scheduler, uint3
 
 /**
  * Defines a condition of the host, such as "signed-in", "vpn" or "disk-mounted", which tasks require by its name
- * (conditions of selene_task). It is not satisfied until selene_condition_set sets it. Does nothing if it is defined.
+ * (conditions of selene_task). It is not satisfied until selene_condition_set sets it. Defining it again does nothing.
  *
  * Names are kept in the store, also by selene_scheduler_reset; whether they are satisfied is not: when a scheduler is
  * opened none is, until the host has set it.
@@ -2657,8 +2661,9 @@ enum {
     SELENE_EVENT_REGISTERED = 1,
     /** A run was dispatched. */
     SELENE_EVENT_STARTED = 2,
-    /** A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over. With SHUTDOWN it may
-     *  come twice: the first one of a close with a grace asks, and the state is RUNNING. */
+    /** A run was asked to stop. After EXPIRING, LEASE_LOST, TIMED_OUT and STALLED it may still complete
+     *  (selene_stop_fn); with every other reason it is over. SHUTDOWN may come twice: the first time a close with a grace
+     *  asks, and the state is RUNNING. */
     SELENE_EVENT_STOPPED = 3,
     /** A run is decided; or, without a run, a successor failed before it started. */
     SELENE_EVENT_COMPLETED = 4,
@@ -2989,8 +2994,8 @@ SELENE_API selene_status selene_store_check(const char *path, int64_t path_lengt
 /**
  * Saves every task that can be read from a damaged store into a new one. The damaged file is left as it is.
  *
- * It reads the rows, each of which has a checksum, and ignores the header of the file; the log (the same name with
- * -wal) must lie beside the file. It needs memory for the file and its tasks; a file larger than the machine's
+ * It reads the rows, each of which has a checksum, and ignores the header of the file. The log (the same name with
+ * -wal) has to lie beside the file if there is one. It needs memory for the file and its tasks; a file larger than the machine's
  * memory is refused before it is read.
  *
  * @param damaged, damaged_length  the damaged file; not open anywhere
@@ -3009,9 +3014,10 @@ SELENE_API selene_status selene_store_salvage(const char *damaged, int64_t damag
 /* ============================================================================
  *  SERVER
  *
- * A store has one owner: the process whose scheduler has it open. That process may serve it on a Unix socket; others
- * connect and call the same functions through a handle of their own. Only processes of this machine can.
- * docs/protocol.md describes the protocol. ========================================================================= */
+ *  A store has one owner: the process whose scheduler has it open. That process may serve it on a Unix socket; others
+ *  connect and call the same functions through a handle of their own. Only processes of this machine can.
+ *  docs/protocol.md describes the protocol.
+ *  ========================================================================= */
 
 /** A server of a scheduler; 0 is none. */
 typedef uint64_t selene_server;
@@ -3061,7 +3067,7 @@ typedef struct selene_server_options {
      *  0666. */
     uint32_t mode;
     /** Connections at a time, of which one that reads events has two; default 1024; 1 … 65 536. A process that connects
-     *  has 5 s to identify itself, and does not count before. */
+     *  has 5 s to identify itself, 1 s if others want its place, and does not count before. */
     uint32_t max_clients;
     /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
     uint64_t max_request_size;
@@ -3288,8 +3294,8 @@ SELENE_API selene_status selene_server_close(selene_server server);
  *
  * The handle is used as that of a scheduler: now, get, enable, next_wakeup, prune and resume; all functions of tasks;
  * selene_cycle_plan, conditions, signals, selene_store_get, selene_governor_ask and _last, the ledger and
- * selene_use_report. Each call is made by the owner, and returns what it returns there. selene_events_open and _next
- * give the owner's events. Calls from several threads are made one after another.
+ * selene_use_report. Each call is made by the owner, and returns what it returns there. selene_events_open, _next and
+ * _close give the owner's events. Calls from several threads are made one after another.
  *
  * A connection can take runs, too: selene_handler_register, selene_handler_unregister, selene_cycle_begin, _next, _end
  * and _drain, lanes (selene_lane_open, _next and _close, selene_cycle_wait), and all functions of runs. Its process is
@@ -3318,7 +3324,7 @@ SELENE_API selene_status selene_server_close(selene_server server);
  * windows and of selene_driver_start. When the connection ends without selene_scheduler_close, for example because the
  * process was killed, the tasks of its runs wait again as after a crash of the owner: that counts as a failed attempt,
  * and the pause is at least 30 s. After selene_scheduler_close they wait again as before the run. A process that is
- * merely suspended keeps its runs until their deadline. An owner that is closed with a grace waits for the runs of its
+ * alive but does nothing, suspended or hung, keeps its runs until their deadline. An owner that is closed with a grace waits for the runs of its
  * members, too. When it has ended, so have its cycles (INVALID_HANDLE; a lane's answer is DONE), and, if it was closed,
  * their runs (STALE_RUN); the handlers are offered again to the next one by the call that finds it.
  *
@@ -3486,8 +3492,8 @@ SELENE_API selene_status selene_signal_init(selene_signal *signal, uint32_t stru
 /**
  * Sets a signal, overriding the system's reading until it expires or is cleared.
  *
- * It counts for the governor and for the constraints of tasks alike. If it raises a veto, the runs in flight of that
- * kind are stopped if the profile says so (PREEMPTED); if a constraint is lost, so are the runs that need it
+ * It counts for the governor and for the constraints of tasks alike. If it raises a veto, the runs in flight of the
+ * vetoed kind are stopped if the profile says so (PREEMPTED); if a constraint is lost, so are the runs that need it
  * (CONSTRAINT_LOST). Tasks that it, or its expiry, makes eligible can run. The driver looks at the change at once.
  * SELENE_SIGNAL_BACKGROUND_SWITCH and _HOST_PRESENCE are kept in the store, unless they are set for a time.
  *
@@ -4098,11 +4104,11 @@ SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler,
  *
  *  Windows have to roll (SELENE_WINDOW_ROLLING), as those of drivers do: what is claimed was not there at their begin. A
  *  window does not end while the node asks for more to do in it. A driver, or run_forever, opens windows only for what it
- *  has: so the node claims one task before. It goes back if no window comes within 10 s, or the governor
- *  refuses it one.
+ *  has: so the node claims one task in advance. It is given back if no window opens within 10 s, or the governor refuses
+ *  one.
  *
- *  A run that is stopped (SELENE_STOP_PREEMPTED, _CONSTRAINT_LOST, _SHUTDOWN, or cancelled here) is given back when it has
- *  come back: its task is as before the run. Cancelling the task for all is the fleet's.
+ *  A run that is stopped (SELENE_STOP_PREEMPTED, _CONSTRAINT_LOST, _SHUTDOWN, or cancelled here) is given back when its
+ *  function has returned: its task is as before the run. To cancel a task everywhere, cancel it in the fleet.
  *
  *  A fleet may ask a node to leave (its function drain), which that hears with a beat: it takes nothing more, lets its runs
  *  end, and is CLOSED, as after selene_node_leave without a limit of time.
@@ -4178,7 +4184,7 @@ typedef struct selene_node_options {
     /** Queues whose tasks it takes; default: all. At most 1 000. */
     const selene_text *queues;
     uint64_t queue_count;
-    /** What this machine has that others lack, such as "gpu": it takes tasks that require no other labels. At most
+    /** What this machine has that others may lack, such as "gpu": it takes tasks that require no other labels. At most
      *  64. */
     const selene_text *labels;
     uint64_t label_count;
@@ -4340,8 +4346,8 @@ SELENE_API selene_status selene_node_failed(selene_scheduler scheduler, uint64_t
 
 /**
  * Tells a node that something may be due in its fleet, or that a task that it runs was cancelled there: a notification of
- * LISTEN has come, say. It claims, and asks which of its runs it still has, at once; however many hints come, the latter no
- * more often than it polls.
+ * LISTEN has come, say. It claims at once, and asks which of its runs it still has: the latter no more often than it
+ * polls, however many hints come.
  *
  * @return UNSUPPORTED (no node is open)
  *
@@ -4425,7 +4431,7 @@ SELENE_API const char *selene_disposition_name(int32_t disposition);
 SELENE_API const char *selene_reason_name(int32_t reason);
 /** "registered", "started", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_event_name(int32_t type);
-/** "store", "thread", "overrun", "observer", "handler", "clock"; "unknown". Ownership: static. Thread: any. Since: 0.2. */
+/** "store", "thread", "overrun", "observer", "handler", "clock", "fleet", "fleet_clock"; "unknown". Ownership: static. Thread: any. Since: 0.2. */
 SELENE_API const char *selene_trouble_name(int32_t trouble);
 /** "network", "external_power" for one bit; "unknown". Ownership: static. Thread: any. Since: 0.1. */
 SELENE_API const char *selene_constraint_name(uint32_t constraint);

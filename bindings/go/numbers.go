@@ -646,7 +646,7 @@ const (
 	EventRegistered EventType = 1
 	// EventStarted: A run was dispatched.
 	EventStarted EventType = 2
-	// EventStopped: A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over.
+	// EventStopped: A run was asked to stop.
 	EventStopped EventType = 3
 	// EventCompleted: A run is decided; or, without a run, a successor failed before it started.
 	EventCompleted EventType = 4
@@ -1060,7 +1060,7 @@ const (
 	Unmetered Constraints = 4
 	// BatteryNotLow: No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
 	BatteryNotLow Constraints = 8
-	// Idle: No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.
+	// Idle: No user is active (USER_ACTIVE).
 	Idle Constraints = 16
 	// StorageNotLow: 5 % or more of the file system that holds the store is free (STORAGE_FREE).
 	StorageNotLow Constraints = 32

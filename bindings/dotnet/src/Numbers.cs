@@ -165,7 +165,7 @@ namespace Selene
         Unmetered = 4,
         /// <summary>No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).</summary>
         BatteryNotLow = 8,
-        /// <summary>No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.</summary>
+        /// <summary>No user is active (USER_ACTIVE).</summary>
         Idle = 16,
         /// <summary>5 % or more of the file system that holds the store is free (STORAGE_FREE).</summary>
         StorageNotLow = 32,
@@ -341,7 +341,7 @@ namespace Selene
         Registered = 1,
         /// <summary>A run was dispatched.</summary>
         Started = 2,
-        /// <summary>A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over.</summary>
+        /// <summary>A run was asked to stop.</summary>
         Stopped = 3,
         /// <summary>A run is decided; or, without a run, a successor failed before it started.</summary>
         Completed = 4,

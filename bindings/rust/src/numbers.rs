@@ -1044,7 +1044,7 @@ pub enum EventType {
     Registered,
     /// A run was dispatched.
     Started,
-    /// A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over.
+    /// A run was asked to stop.
     Stopped,
     /// A run is decided; or, without a run, a successor failed before it started.
     Completed,
@@ -1606,7 +1606,7 @@ impl Constraints {
     pub const UNMETERED: Constraints = Constraints(raw::SELENE_CONSTRAINT_UNMETERED as u32);
     /// No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
     pub const BATTERY_NOT_LOW: Constraints = Constraints(raw::SELENE_CONSTRAINT_BATTERY_NOT_LOW as u32);
-    /// No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.
+    /// No user is active (USER_ACTIVE).
     pub const IDLE: Constraints = Constraints(raw::SELENE_CONSTRAINT_IDLE as u32);
     /// 5 % or more of the file system that holds the store is free (STORAGE_FREE).
     pub const STORAGE_NOT_LOW: Constraints = Constraints(raw::SELENE_CONSTRAINT_STORAGE_NOT_LOW as u32);

@@ -52,7 +52,7 @@ static const char help[] =
     "  --plan             what the next window would run, what it would not, and why\n"
     "  --explain ID       everything about one task, and why it does not run now\n"
     "  why ID             where the time of one task went since it was last due, reason by reason\n"
-    "  --json             the answer of why as JSON\n"
+    "  --json             with why ID: its answer as JSON\n"
     "  --list             every task with its state\n"
     "  --failed           every task that failed, and why\n"
     "  --clients          every process that is connected to the one that serves the store\n"

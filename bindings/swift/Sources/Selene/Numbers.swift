@@ -579,7 +579,7 @@ public struct EventType: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let registered = EventType(rawValue: 1)
   /// A run was dispatched.
   public static let started = EventType(rawValue: 2)
-  /// A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over.
+  /// A run was asked to stop.
   public static let stopped = EventType(rawValue: 3)
   /// A run is decided; or, without a run, a successor failed before it started.
   public static let completed = EventType(rawValue: 4)
@@ -915,7 +915,7 @@ public struct Constraints: OptionSet, Hashable, Sendable {
   public static let unmetered = Constraints(rawValue: 4)
   /// No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL).
   public static let batteryNotLow = Constraints(rawValue: 8)
-  /// No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal.
+  /// No user is active (USER_ACTIVE).
   public static let idle = Constraints(rawValue: 16)
   /// 5 % or more of the file system that holds the store is free (STORAGE_FREE).
   public static let storageNotLow = Constraints(rawValue: 32)

@@ -14,7 +14,7 @@ public enum Constraint {
     UNMETERED(4),
     /** No battery is being emptied, or 20 % or more of it is left (DISCHARGING, BATTERY_LEVEL). */
     BATTERY_NOT_LOW(8),
-    /** No user is active (USER_ACTIVE): on Linux no terminal was used in the last 5 minutes; for a graphical session the host sets the signal. */
+    /** No user is active (USER_ACTIVE). */
     IDLE(16),
     /** 5 % or more of the file system that holds the store is free (STORAGE_FREE). */
     STORAGE_NOT_LOW(32),

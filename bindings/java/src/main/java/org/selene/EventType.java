@@ -7,7 +7,7 @@ public enum EventType {
     REGISTERED(1),
     /** A run was dispatched. */
     STARTED(2),
-    /** A run was asked to stop; with every reason but EXPIRING, TIMED_OUT and STALLED it is over. */
+    /** A run was asked to stop. */
     STOPPED(3),
     /** A run is decided; or, without a run, a successor failed before it started. */
     COMPLETED(4),

@@ -105,7 +105,7 @@ final class Raw {
     /** Pauses every live task that has the tag now, including waiting ones, but not tasks that are registered with it later. */
     static native void selene_task_pause_tag(long scheduler, long tag, long tagLength, long outCount);
 
-    /** Lets a paused task go on, and all that wait behind it; its age has grown meanwhile. */
+    /** Lets a paused task go on in the state that it has, and all that wait behind it; its age has grown meanwhile. */
     static native void selene_task_resume(long scheduler, long id, long idLength, long outCount);
 
     /** Lets every paused task with the tag go on, whether it was paused by its id or by a tag. */
@@ -199,7 +199,7 @@ final class Raw {
     /** Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES, or of a pulled one that has not given a run yet, whose runs are taken through lanes from then on. */
     static native void selene_lane_open(long cycle, long outLane);
 
-    /** Ends the previous run with its outcome and takes the next run, waiting for one. */
+    /** Returns from the previous run, gives its outcome if there is one, and takes the next run, waiting for one. */
     static native void selene_lane_next(
             long lane, int outcome, long timeout, long outStep, long outRun, long outWakeAt);
 
@@ -489,7 +489,7 @@ final class Raw {
     /** "registered", "started", …; "unknown". */
     static native long selene_event_name(int type);
 
-    /** "store", "thread", "overrun", "observer", "handler", "clock"; "unknown". */
+    /** "store", "thread", "overrun", "observer", "handler", "clock", "fleet", "fleet_clock"; "unknown". */
     static native long selene_trouble_name(int trouble);
 
     /** "network", "external_power" for one bit; "unknown". */
