@@ -194,7 +194,8 @@ static uint32_t rights_of(const server *own, int descriptor, const system_peer *
 
 // A stranger who could change nothing: who has no right, or may but look.
 static int is_onlooker(const client *of) {
-    return !of->is_welcome && (of->rights & ~(uint32_t)(SELENE_RIGHT_LOOK | SELENE_RIGHT_READ)) == 0;
+    return !of->is_welcome &&
+           (of->rights & ~(uint32_t)(SELENE_RIGHT_LOOK | SELENE_RIGHT_READ)) == 0;
 }
 
 static const char *right_name(uint32_t right) {
