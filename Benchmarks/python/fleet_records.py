@@ -26,6 +26,13 @@ TURN = """
 select coalesce(array_agg(seq), '{{}}') as seqs, coalesce(array_agg(run), '{{}}') as runs from
   selene.claim(:worker::bigint, array[:class::int], most => {n}) \\gset
 """
+#: As a node has it: what was claimed before is decided by the call that claims.
+DECIDE_AND_CLAIM = """
+select coalesce(array_agg(seq), '{{}}') as seqs, coalesce(array_agg(run), '{{}}') as runs from selene.turn(
+  :worker::bigint, :seqs::bigint[], :runs::bigint[], array_fill(0, array[cardinality(:runs::bigint[])]),
+  array_fill(1000::bigint, array[cardinality(:runs::bigint[])]), classes => array[:class::int], most => {n})
+  where what = 1 \gset
+"""
 #: As a worker claims that has claimed before: from where the last one ended, and now and then from the beginning (N7).
 GO_ON = (
     "\\set look random(1, 200)\n\\if :look = 1\n"
@@ -87,6 +94,19 @@ def records(bench: Bench) -> None:
     bench.drop(name)
 
 
+def relaxed(bench: Bench) -> None:
+    """Deciding and claiming in one commit, which waits for the disk or does not (N34)."""
+    name, who = filled(bench, 400_000, 1)
+    ((worker,),) = bench.run(name, "select worker from hello('relaxed', 3600000000000, relaxed => true)")
+    for clients in (1, 8):
+        for contender, number in (("a node", who["worker"]), ("a relaxed node", worker)):
+            rate = bench.pgbench(
+                name, DECIDE_AND_CLAIM.format(n=1), clients, **{**who, "worker": number, "seqs": "{}", "runs": "{}"}
+            )
+            bench.note(f"decide one and claim the next, {clients} connections", contender, rate)
+    bench.drop(name)
+
+
 def registering(bench: Bench) -> None:
     """Registering, each statement a commit."""
     name = bench.database()
@@ -138,4 +158,4 @@ def snapshot(bench: Bench) -> None:
     bench.drop(name)
 
 
-PARTS = {"records": records, "registering": registering, "flatness": flatness, "snapshot": snapshot}
+PARTS = {"records": records, "relaxed": relaxed, "registering": registering, "flatness": flatness, "snapshot": snapshot}

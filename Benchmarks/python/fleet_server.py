@@ -67,7 +67,7 @@ class Bench:
                 cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
-    def pgbench(self, database: str, script: str, clients: int, seconds: int = 0, **variables: int) -> float:
+    def pgbench(self, database: str, script: str, clients: int, seconds: int = 0, **variables: int | str) -> float:
         """Transactions of a script a second."""
         with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
             file.write(script)

@@ -1,5 +1,5 @@
--- Cancelling by id, by tag, by queue; and what waits behind (T8). A run in flight becomes stale (N25). Nobody counts places
--- meanwhile (N24): who does waits for all that write, before he has a record that they need.
+-- Cancelling by id, by tag, by queue; and what waits behind (T8). A run in flight becomes stale (N25). The table is locked first,
+-- as by all that write records: who sets a limit waits for that, before he has any record that they need (N24).
 
 -- Cancels a record whose slot the caller has locked, and all behind it.
 create or replace function cancel_record(p_seq bigint, n bigint) returns bigint language plpgsql as $$

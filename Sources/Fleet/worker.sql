@@ -117,7 +117,8 @@ begin
 end $$;
 
 -- What was committed last may be lost (N34): of the runs from before that a worker has here it keeps those that it says it
--- holds. Of the others it has told the end, or was never told; they are as before the run.
+-- holds. Of the others it has told the end, or was never told; they are as before the run. It is done with once it holds none
+-- that it has not: until then it may believe in runs that nobody here knows of.
 create or replace function keep_only(w worker, held bigint[]) returns void language plpgsql as $$
 declare seqs bigint[]; runs bigint[]; first constant bigint := (select f.first_run from fleet f);
 begin
@@ -125,7 +126,8 @@ begin
     where s.worker = w.worker and s.state = 4 and s.run <= first and s.run <> all(held);
   perform set_config('lock_timeout', '100ms', true);
   if seqs is not null then perform release(seqs, runs); end if;
-  update worker me set first_run = first where me.worker = w.worker;
+  update worker me set first_run = first
+    where me.worker = w.worker and not exists (select 1 from lost_runs(w.worker, held));
 exception when lock_not_available then return;  -- the next beat says so again
 end $$;
 

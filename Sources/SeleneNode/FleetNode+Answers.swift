@@ -45,7 +45,8 @@ extension FleetNode {
     clockDifference = expires.subtracting(options.lease).subtracting(now)
     for place in incarnations.indices where incarnations[place].worker == beat.worker {
       // Belief counts from when the beat was sent: it may have taken its time (N13).
-      incarnations[place].isUnheard = false
+      // Others are given what this node has lost once the database has heard that it knows (N34).
+      incarnations[place].isUnheard = options.relaxed && answer.lost.contains { isBelieved($0.run) }
       incarnations[place].beatSent = sent
       incarnations[place].nextBeat = sent.adding(options.beatInterval)
     }

@@ -52,21 +52,20 @@ extension FleetNode {
     }
     let taking = incarnations.first { $0.takes }
     if taking == nil && closesAt == nil && isTaken(helloAt) { return .hello }
-    for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
     if !decisions.unknown.isEmpty && isTaken(fateAt) { return .fate }
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
     let asksAt = taking == nil ? Time.never : askAt
     if isTaken(min(flushAt, asksAt, wantsRuns && !serves.isEmpty ? nextClaim : Time.never)) { return .turn }
+    for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
     return nil
   }
 
   // MARK: Values
 
   private func beat(of one: Incarnation) -> NodeBeat {
-    // All whose end the database may not know: where it lost commits it keeps these, and no others (N34).
-    var held = numbers(of: ready, one.worker) + decisions.runs(of: one.worker)
-    for run in working where run.worker == one.worker { held.append(run.key.run) }
+    // Where the database lost commits it keeps these, and no others, once none of them is lost (N34).
+    let held = numbers(of: ready, one.worker) + numbers(of: working, one.worker) + decisions.runs(of: one.worker)
     return NodeBeat(
       worker: one.worker, elapsed: one.judges ? now.subtracting(one.beatSent) : nil, held: held,
       serves: one.takes ? serves : [], times: times.send())

@@ -87,6 +87,11 @@ extension FleetNode {
     for place in working.indices where working[place].worker == worker { stop(at: place, .leaseLost) }
   }
 
+  /// Whether a run is here that was not asked to stop.
+  func isBelieved(_ run: Int64) -> Bool {
+    ready.contains { $0.key.run == run } || working.contains { $0.key.run == run && !$0.isStopped }
+  }
+
   /// The database has given a run up. Its end is told all the same: its id is taken until then (C4, N25).
   func lose(_ lost: LostRun) {
     if let place = working.firstIndex(where: { $0.key.run == lost.run }) {

@@ -12,7 +12,8 @@ struct Incarnation {
   var judges = true
   /// When the next beat is sent.
   var nextBeat: Instant
-  /// Its connection was lost: what was said of it meanwhile is heard with a beat, before it says bye (N34, N37).
+  /// It beats without waiting for its time, and before it says bye: its connection was lost, and what was said of it meanwhile is
+  /// to be heard, or it was told of runs that it has lost (N34, N37).
   var isUnheard = false
   /// It takes runs. Once it does not, it never does again (N14).
   var takes = true

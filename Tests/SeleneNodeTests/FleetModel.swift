@@ -21,7 +21,14 @@ struct FleetRules: OptionSet {
   /// N13: a node believes in its lease for less than the database waits for it.
   static let belief = FleetRules(rawValue: 32)
 
-  static let all = FleetRules(rawValue: 63)
+  /// N34: after a crash numbers go on far behind those that may be lost.
+  static let farNumbers = FleetRules(rawValue: 64)
+  /// N34: of what a worker had before a crash it keeps what it says it holds.
+  static let keeping = FleetRules(rawValue: 128)
+  /// N34: nobody is given anything before all have said what they hold.
+  static let asking = FleetRules(rawValue: 256)
+
+  static let all = FleetRules(rawValue: 511)
 }
 
 /// What happened to a run in the database.
@@ -37,6 +44,8 @@ final class FleetModel {
     /// It has beaten without a gap since then.
     var steady: Instant
     let lease: Span
+    /// The crash up to which it has said what it holds (N34).
+    var crashes = 0
   }
 
   private struct Task {
@@ -67,17 +76,85 @@ final class FleetModel {
   /// Each run that ends, in whatever way.
   var onEnding: (_ run: Int64, RunEnding) -> Void = { _, _ in }
 
-  private var workers: [Int64: Worker] = [:]
-  private var lastWorker: Int64 = 0
-  private var lastRun: Int64 = 0
-  private var tasks: [Task]
-  /// All runs that were decided.
-  private var history: Set<Int64> = []
+  /// What a crash may lose.
+  private struct Records {
+    var workers: [Int64: Worker] = [:]
+    var lastWorker: Int64 = 0
+    var lastRun: Int64 = 0
+    var tasks: [Task]
+    /// All runs that were decided.
+    var history: Set<Int64> = []
+  }
+
+  private var records: Records
+  /// What is on the disk, and since when.
+  private var saved: Records
+  private var savedAt: Instant = .min
+  /// How often the server has crashed, and the last number of a run before it did so for the last time.
+  private var crashes = 0
+  private var lastLost: Int64 = 0
+  /// Each time that all is on the disk, and each crash.
+  var onSave: () -> Void = {}
+  var onCrash: () -> Void = {}
+
+  private var workers: [Int64: Worker] {
+    get { records.workers }
+    _modify { yield &records.workers }
+  }
+  private var lastWorker: Int64 {
+    get { records.lastWorker }
+    _modify { yield &records.lastWorker }
+  }
+  private var lastRun: Int64 {
+    get { records.lastRun }
+    _modify { yield &records.lastRun }
+  }
+  private var tasks: [Task] {
+    get { records.tasks }
+    _modify { yield &records.tasks }
+  }
+  private var history: Set<Int64> {
+    get { records.history }
+    _modify { yield &records.history }
+  }
 
   init(tasks count: Int, interruptedPause: Span, rules: FleetRules = .all) {
-    tasks = Array(repeating: Task(), count: count)
+    records = Records(tasks: Array(repeating: Task(), count: count))
+    saved = records
     self.interruptedPause = interruptedPause
     self.rules = rules
+  }
+
+  // MARK: The disk
+
+  private func save() {
+    (saved, savedAt) = (records, now)
+    onSave()
+  }
+
+  /// The server loses what was not on its disk, and goes on (N34). All workers are relaxed.
+  func crash() {
+    let last = lastRun
+    records = saved
+    if rules.contains(.farNumbers) { lastRun = last + 1 }
+    lastLost = last
+    crashes += 1
+    onCrash()
+  }
+
+  /// Of what it had before a crash a worker keeps what it says it holds; it is done with once it holds nothing that it has lost.
+  private func keepOnly(_ held: [Int64], of number: Int64) {
+    if rules.contains(.keeping) {
+      for task in tasks where task.state == .running && task.worker == number && task.run <= lastLost {
+        guard !held.contains(task.run), let place = tasks.firstIndex(where: { $0.run == task.run }) else { continue }
+        giveBack(RunKey(run: task.run, task: Int64(place)))
+      }
+    }
+    if lost(held, of: number).isEmpty { workers[number]?.crashes = crashes }
+  }
+
+  private var isAsking: Bool {
+    rules.contains(.asking) && workers.values.contains { $0.crashes < crashes && $0.expires >= now }
   }
 
   /// The runs that go on.
@@ -106,6 +183,13 @@ final class FleetModel {
 
   /// - Returns: the answer, or the state with which the call is refused.
   func call(_ call: NodeCall, lease: Span) -> Result<NodeAnswer, Refused> {
+    // A turn does not wait for the disk, whatever else is called does; what is committed is on it a moment later in any case.
+    if now >= savedAt + Time.second / 2 || now < savedAt { save() }
+    defer { if case .turn = call {} else { save() } }
+    return make(call, lease: lease)
+  }
+
+  private func make(_ call: NodeCall, lease: Span) -> Result<NodeAnswer, Refused> {
     switch call {
     case .hello: .success(.hello(worker: hello(lease), now: now))
     case .beat(let beat): .success(.beat(self.beat(beat)))
@@ -121,7 +205,7 @@ final class FleetModel {
   private func hello(_ lease: Span) -> Int64 {
     lastWorker = rules.contains(.freshNumbers) ? lastWorker + 1 : Int64(workers.count + 1)
     let lease = rules.contains(.belief) ? lease : lease / 2
-    workers[lastWorker] = Worker(beaten: now, expires: now + lease, steady: now, lease: lease)
+    workers[lastWorker] = Worker(beaten: now, expires: now + lease, steady: now, lease: lease, crashes: crashes)
     return lastWorker
   }
 
@@ -141,6 +225,7 @@ final class FleetModel {
     workers[beat.worker] = me
     answer.expires = me.expires
     answer.isDraining = me.isDraining
+    if me.crashes < crashes { keepOnly(beat.held, of: beat.worker) }
     answer.lost = lost(beat.held, of: beat.worker)
     if rules.contains(.jumps) {
       for (number, worker) in workers where worker.beaten > now + worker.lease / 10 {
@@ -222,7 +307,7 @@ final class FleetModel {
     for place in tasks.indices where tasks[place].due <= now && tasks[place].due >= claim.dueSince {
       tasks[place].isReady = true
     }
-    if mine.contains(where: \.isSuspect) { return [] }
+    if mine.contains(where: \.isSuspect) || isAsking { return [] }
     var taken: [NodeRun] = []
     let since = claim.lines.reduce(into: [:]) { $0[$1.line] = $1.since }
     let ready = tasks.indices.filter { place in

@@ -117,7 +117,7 @@ import Testing
     let number = desk.current
     desk.now += NodeDesk.lease / 10
     #expect(desk.call() == nil)
-    try desk.rejoin(2)
+    try desk.join(2)
     // An answer that comes now is none.
     desk.answer(.turn(desk.given(2, to: lost)), to: number)
     #expect(desk.begun == [1, 2])
@@ -131,7 +131,8 @@ import Testing
     #expect(turn.decisions.map(\.key.run) == [1])
     desk.answer(.turn(desk.given(0, to: turn)))
     #expect(desk.decided == [1: true, 2: true])
-    // What the lost answer gave goes back.
+    // What the lost answer gave goes back, once what was said meanwhile is heard.
+    _ = try desk.beat(1)
     #expect(desk.call()?.words == "bye 1")
     desk.answer(.bye)
     #expect(desk.node.incarnations.map(\.worker) == [2])
@@ -144,7 +145,7 @@ import Testing
       try desk.finish(1)
       _ = try desk.turn()
       desk.fail(.maybeSent)
-      try desk.rejoin(2)
+      try desk.join(2)
       #expect(desk.call()?.words == "fate")
       desk.answer(.fate([RunFate(run: 1, fate: .open)]))
       try desk.learn()
@@ -164,7 +165,7 @@ import Testing
     let desk = try NodeDesk.working(1, lanes: 2)
     _ = try desk.turn()
     desk.fail(.maybeSent)
-    try desk.rejoin(2)
+    try desk.join(2)
     try desk.learn()
     for _ in 0..<4 {
       desk.now += NodeDesk.lease / 3
@@ -187,10 +188,27 @@ import Testing
     _ = try desk.turn()
     desk.fail(.maybeSent)
     try desk.join(2)
-    // What is to stop since its lease cannot be believed in still runs here.
+    desk.now += NodeDesk.lease / 3
+    #expect(try desk.beat(1).held.sorted() == [1, 2, 3])
+    // What is to stop since its lease cannot be believed in is nobody's.
     desk.now += NodeDesk.lease / 5 * 4
-    #expect(try desk.beat(1).held == [1, 2, 3])
+    #expect(try desk.beat(1).held == [1])
     #expect(desk.stopped.count == 2)
+  }
+
+  @Test("N34 a relaxed node that was told of a run that it has lost says at once that it knows")
+  func relaxedSays() throws {
+    for relaxed in [false, true] {
+      let desk = try NodeDesk.working(1, lanes: 1, relaxed: relaxed)
+      desk.now += NodeDesk.lease / 3
+      #expect(try desk.beat(1) { $0.lost = [LostRun(run: 1, reason: .interrupted)] }.held == [1])
+      guard relaxed else {
+        #expect(desk.call() == nil)
+        continue
+      }
+      #expect(try desk.beat(1).held == [])
+      #expect(desk.call() == nil)
+    }
   }
 
   @Test("N37 that it is to leave is heard, though the incarnation that was asked has lost its connection")
@@ -200,6 +218,8 @@ import Testing
     _ = try desk.turn()
     desk.fail(.notSent)
     try desk.join(2)
+    try desk.learn()
+    try desk.claim(0)
     _ = try desk.beat(1) { $0.isDraining = true }
     #expect(desk.node.isLeaving)
     for worker in 1...2 {
@@ -545,7 +565,7 @@ import Testing
     #expect(turn.decisions.isEmpty)
     // Unless it is certain that it was told, it is told again.
     desk.fail(.maybeSent)
-    try desk.rejoin(2)
+    try desk.join(2)
     try desk.learn()
     #expect(try desk.turn().back.map(\.run) == [1])
   }
@@ -555,10 +575,11 @@ import Testing
     let desk = try NodeDesk.working(1, lanes: 3)
     _ = try desk.turn()
     desk.fail(.maybeSent)
-    try desk.rejoin(2)
+    try desk.join(2)
     try desk.learn()
     try desk.claim(1, suspect: true)
     #expect(desk.begun == [1])
+    _ = try desk.beat(1)
     #expect(desk.call() == nil)
     try desk.finish(1)
     #expect(desk.begun == [1, 2])

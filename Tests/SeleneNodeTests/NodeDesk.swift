@@ -15,22 +15,22 @@ final class NodeDesk {
 
   static let lease = 30 * Time.second
 
-  init(horizon: Span = 0) throws {
+  init(horizon: Span = 0, relaxed: Bool = false) throws {
     var options = NodeOptions()
-    (options.lease, options.horizon) = (Self.lease, horizon)
+    (options.lease, options.horizon, options.relaxed) = (Self.lease, horizon, relaxed)
     node = FleetNode(options)
   }
 
   /// One that has said hello as worker 1.
-  static func joined(horizon: Span = 0) throws -> NodeDesk {
-    let desk = try NodeDesk(horizon: horizon)
+  static func joined(horizon: Span = 0, relaxed: Bool = false) throws -> NodeDesk {
+    let desk = try NodeDesk(horizon: horizon, relaxed: relaxed)
     try desk.join(1)
     return desk
   }
 
   /// One whose window has so many lanes, and that has begun so many runs.
-  static func working(_ runs: Int, lanes: Int) throws -> NodeDesk {
-    let desk = try joined()
+  static func working(_ runs: Int, lanes: Int, relaxed: Bool = false) throws -> NodeDesk {
+    let desk = try joined(relaxed: relaxed)
     try desk.open(lanes: lanes)
     try desk.claim(runs)
     return desk
@@ -71,12 +71,6 @@ final class NodeDesk {
   }
 
   // MARK: Usual answers
-
-  /// The same of one whose connection was lost: what was said meanwhile of its incarnation is heard, too.
-  func rejoin(_ worker: Int64, after old: Int64 = 1) throws {
-    try join(worker)
-    _ = try beat(old)
-  }
 
   /// Waits until a pause is over, and answers hello.
   func join(_ worker: Int64) throws {

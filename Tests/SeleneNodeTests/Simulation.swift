@@ -32,8 +32,11 @@ final class Simulation {
   /// The database is left alone until then: after a fault of its own everybody has time to beat.
   private var databaseRestsUntil: Span = 0
 
-  init(_ name: String, rules: FleetRules = .all) {
-    self.name = name
+  /// Whether the nodes are relaxed, and the server crashes (N34).
+  let isRelaxed: Bool
+
+  init(_ name: String, rules: FleetRules = .all, relaxed: Bool = false) {
+    (self.name, isRelaxed) = (name, relaxed)
     chance = Chance(name)
     fleet = FleetModel(tasks: Self.tasks, interruptedPause: Time.second, rules: rules)
     fleet.nextPause = { [unowned self] in chance.span(0...20 * Time.second) }
@@ -45,6 +48,8 @@ final class Simulation {
       guard ending == .taken else { return }
       for station in stations { station.check(taken: run) }
     }
+    fleet.onSave = { [unowned self] in ledger.save() }
+    fleet.onCrash = { [unowned self] in ledger.lose() }
     for number in 0..<Self.stations { stations.append(Station(number, in: self)) }
     after(Self.lease) { [unowned self] in disturb() }
   }
@@ -108,6 +113,12 @@ final class Simulation {
     case 64..<70:
       fleet.now = time + jump
       fleet.cancel(chance.below(Self.tasks))
+    case 64..<84 where isRelaxed && chance.once(in: 2):
+      reach("crash")
+      fleet.now = time + jump
+      fleet.crash()
+      // A pooler lets nobody notice that, or everybody is cut off.
+      if chance.once(in: 2) { awayUntil = max(awayUntil, time + chance.span(0...3 * Time.second)) }
     case 70..<84 where time >= databaseRestsUntil:
       let length = chance.span(0...chance.pick([3, 40, 90]) * Time.second)
       awayUntil = time + length
@@ -144,10 +155,20 @@ struct Ledger {
   private var open: Set<Int64> = []
   private var counted: Set<Int64> = []
   private var told: Set<Int64> = []
+  /// What the database has on its disk, and runs that a crash took back after they had counted: they may be told either way.
+  private var saved: (open: Set<Int64>, counted: Set<Int64>) = ([], [])
+  private var uncertain: Set<Int64> = []
   /// How many decisions counted.
   var count: Int { counted.count }
 
   mutating func begin(_ run: Int64) { open.insert(run) }
+
+  mutating func save() { saved = (open, counted) }
+
+  mutating func lose() {
+    uncertain.formUnion(counted.subtracting(saved.counted))
+    (open, counted) = saved
+  }
 
   /// A run ends once, in one way.
   mutating func end(_ run: Int64, _ ending: RunEnding) -> String? {
@@ -158,7 +179,7 @@ struct Ledger {
 
   /// A node is told what became of a decision: the truth, once.
   mutating func tell(_ run: Int64, counts: Bool) -> String? {
-    guard counted.contains(run) == counts else { return "N14: a node was told of run \(run) that it counts: \(counts)" }
+    guard counted.contains(run) == counts || uncertain.contains(run) else { return "N14: a node was told of run \(run) that it counts: \(counts)" }
     return told.insert(run).inserted ? nil : "N14: a node was told twice what became of run \(run)"
   }
 }

@@ -15,6 +15,23 @@ import Testing
     }
   }
 
+  @Test("N34 the same of relaxed nodes whose server loses what it last committed", arguments: 0..<10)
+  func relaxedFleets(batch: Int) throws {
+    for number in 0..<Effort.of(25) {
+      try Simulation("relaxed fleet \(batch).\(number)", relaxed: true).play(leases: 8)
+    }
+  }
+
+  @Test("N34 a server that crashes and lacks one of its rules is noticed", arguments: [FleetRules.farNumbers, .keeping, .asking])
+  func relaxedRules(missing: FleetRules) {
+    let found = (0..<1_000).contains { number in
+      let simulation = Simulation(
+        "relaxed without \(missing.rawValue) \(number)", rules: .all.subtracting(missing), relaxed: true)
+      return (try? simulation.play(leases: 8)) == nil
+    }
+    #expect(found)
+  }
+
   @Test(
     "a database without one of its rules is noticed",
     arguments: [FleetRules.fence, .freshNumbers, .takingBack, .steadiness, .jumps, .belief])

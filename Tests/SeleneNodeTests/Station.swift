@@ -47,6 +47,7 @@ final class Station {
     options.poll = 7 * Time.second
     options.horizon = simulation.chance.pick([Time.second / 4, 0, 2 * Time.second])
     options.seed = UInt64(number)
+    options.relaxed = simulation.isRelaxed
     node = FleetNode(options)
     simulation.after(simulation.chance.span(0...5 * Time.second)) { [weak self] in self?.openWindow() }
   }

@@ -358,6 +358,9 @@ def test_n34_what_a_crash_lost_of_relaxed_workers_runs_again_once_all_have_said_
         assert fleet.slot(kept["id"])["run"] == kept["run"]
         assert turn(fleet, other, 9, []) == []
         assert fleet.rows(beat, two, [lost["run"]])[1:] == [(1, lost["run"])]
+        # Until it has said that it knows.
+        assert turn(fleet, other, 9, []) == []
+        assert [row[0] for row in fleet.rows(beat, two, [])] == [0]
         assert turn(fleet, other, 9, []) == []
         # Who is dead says nothing: his lease has to end.
         fleet.rows("update worker set expires = 0 where worker = %s", dead)
