@@ -179,7 +179,9 @@ struct Ledger {
 
   /// A node is told what became of a decision: the truth, once.
   mutating func tell(_ run: Int64, counts: Bool) -> String? {
-    guard counted.contains(run) == counts || uncertain.contains(run) else { return "N14: a node was told of run \(run) that it counts: \(counts)" }
+    guard counted.contains(run) == counts || uncertain.contains(run) else {
+      return "N14: a node was told of run \(run) that it counts: \(counts)"
+    }
     return told.insert(run).inserted ? nil : "N14: a node was told twice what became of run \(run)"
   }
 }

@@ -22,7 +22,9 @@ import Testing
     }
   }
 
-  @Test("N34 a server that crashes and lacks one of its rules is noticed", arguments: [FleetRules.farNumbers, .keeping, .asking])
+  @Test(
+    "N34 a server that crashes and lacks one of its rules is noticed",
+    arguments: [FleetRules.farNumbers, .keeping, .asking])
   func relaxedRules(missing: FleetRules) {
     let found = (0..<1_000).contains { number in
       let simulation = Simulation(
