@@ -870,6 +870,62 @@ SELENE_API selene_status selene_scheduler_get(selene_scheduler scheduler,
 SELENE_API selene_status selene_scheduler_enable(selene_scheduler scheduler, uint32_t kinds);
 
 /**
+ * Pauses kinds, everywhere or in one pool, until an instant: of their tasks none begins, whoever asks for it, and runs in
+ * flight go on. Or lets them go on before that.
+ *
+ * Tasks are registered as always, and stay in their state, with their place and their age; selene_task_explain says
+ * KIND_PAUSED. A window may begin, and takes nothing that is paused; drivers open none for it, and they and
+ * selene_scheduler_next_wakeup take the end into account. What goes on is taken by a rolling window that is open at once,
+ * else by the next one that begins. A pause is kept in the store, also by selene_scheduler_reset; one whose end came while
+ * nobody had the store open is over when it is opened.
+ *
+ * Of a kind there is one pause everywhere and one for each pool, whether or not the pool has processes; a later call
+ * changes its end. A task is held back by either: if that of its pool is over, that of everywhere still holds it.
+ *
+ * @param kinds   SELENE_KIND_ bits; 0: both, if a pool is named
+ * @param pool    the pool whose tasks are meant: those whose handlers its processes offer; empty or NULL: all tasks, also
+ *                those of every pool
+ * @param until   an instant after now, at most 10 years ahead; SELENE_NEVER: until they are resumed; 0: resumes them now
+ * @return INVALID_ARGUMENT, EXHAUSTED (256 pools have a pause), the STORE_ statuses and OUTCOME_UNKNOWN
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_scheduler_pause(selene_scheduler scheduler, uint32_t kinds,
+                                                const char *pool, int64_t pool_length,
+                                                int64_t until);
+
+/** Kinds that are paused until the same instant. Since: 0.2. */
+typedef struct selene_pause {
+    /** The pool whose tasks are held back; empty: all tasks. */
+    selene_text pool;
+    /** SELENE_KIND_ bits. */
+    uint32_t kinds;
+    uint32_t reserved;
+    /** When it ends; SELENE_NEVER: when it is resumed. */
+    int64_t until;
+} selene_pause;
+
+/** What is paused. Made by selene_pause_list. Since: 0.2. */
+typedef struct selene_pauses {
+    uint32_t struct_size;
+    uint32_t flags;
+    const selene_pause *pauses;
+    uint64_t count;
+} selene_pauses;
+
+/**
+ * Lists what selene_scheduler_pause holds back: first everywhere, then by pool, in the order of the bytes of their names.
+ *
+ * @param out_pauses  what is paused; none: a list of 0
+ *
+ * Ownership: the caller frees it with selene_pauses_destroy. Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_pause_list(selene_scheduler scheduler, selene_pauses **out_pauses);
+
+/** Frees what selene_pause_list returned; NULL is ignored. Thread: any. Since: 0.2. */
+SELENE_API void selene_pauses_destroy(selene_pauses *pauses);
+
+/**
  * Says when it is worth opening the next window.
  *
  * The earliest instant at which a task that waits for nothing but time may run: earliest begin, or the
@@ -1602,6 +1658,8 @@ enum {
      *  outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
      *  Since: 0.2. */
     SELENE_REASON_FLEET_AWAY = 27,
+    /** The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause). Since: 0.2. */
+    SELENE_REASON_KIND_PAUSED = 28,
 
     /* Only selene_task_waits gives these. */
 
@@ -2695,9 +2753,10 @@ enum {
      *  when the trouble begins and once when it ends; for trouble that comes and goes, at most once a minute, unless it
      *  becomes worse. Since: 0.2. */
     SELENE_EVENT_TROUBLE = 18,
-    /** A task was paused; without a task: the group whose name is in message. Since: 0.2. */
+    /** A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty:
+     *  everywhere); without kinds: the group whose name is in message. Since: 0.2. */
     SELENE_EVENT_PAUSED = 19,
-    /** A task, or a group, that was paused goes on. Since: 0.2. */
+    /** What was paused goes on: a task, kinds (also when their time has come), or a group. Since: 0.2. */
     SELENE_EVENT_RESUMED = 20,
     /** A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a
      *  second of scheduler time, and always the last one, before the end of the run. Since: 0.2. */
@@ -2740,16 +2799,17 @@ typedef struct selene_event {
      *  as before the run does not count. Else the attempts of the task. */
     uint32_t attempts;
     /** RETRY and INTERRUPTED: when it is due again. STARTED and CYCLE_BEGUN: the deadline. CLOCK_MOVED: the
-     *  span in ns. REFUSED: when asking again may be worth it, SELENE_NEVER: when a signal changes. Else 0. */
+     *  span in ns. REFUSED: when asking again may be worth it, SELENE_NEVER: when a signal changes. PAUSED of kinds: until when;
+     *  SELENE_NEVER: until they are resumed. Else 0. */
     int64_t time_at;
-    /** SELENE_KIND_ bits of the task, the cycle or the decision. */
+    /** SELENE_KIND_ bits of the task, the cycle, the decision or the pause. */
     uint32_t kinds;
     /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
     selene_status status;
     /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
      *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as
-     *  selene_task_info has it. PROGRESS: its text. PAUSED and RESUMED of a group, CONDITION_MET and CONDITION_LOST: the
-     *  name. Else empty. Since: 0.2. */
+     *  selene_task_info has it. PROGRESS: its text. PAUSED and RESUMED of a group or of kinds in a pool, CONDITION_MET and
+     *  CONDITION_LOST: the name. Else empty. Since: 0.2. */
     selene_text message;
     /** Of a task whose scheduler has SELENE_OPTIONS_FRESHNESS what its turn follows from after the change, as in
      *  selene_explanation; STARTED: as it was picked. Else 0. Since: 0.2. */
@@ -3032,7 +3092,7 @@ enum {
     SELENE_RIGHT_ENQUEUE = 4,
     /** Offer handlers, take runs and give their outcomes. */
     SELENE_RIGHT_WORK = 8,
-    /** Cancel all, prune, enable, resume, launch, expire, set conditions and signals, report use. */
+    /** Cancel all, prune, enable, pause kinds, resume, launch, expire, set conditions and signals, report use. */
     SELENE_RIGHT_MANAGE = 16,
     SELENE_RIGHT_ALL = 31
 };
@@ -3292,7 +3352,7 @@ SELENE_API selene_status selene_server_close(selene_server server);
 /**
  * Connects to the process that has a store open and serves it. It neither opens the store nor starts a process.
  *
- * The handle is used as that of a scheduler: now, get, enable, next_wakeup, prune and resume; all functions of tasks;
+ * The handle is used as that of a scheduler: now, get, enable, pause, next_wakeup, prune and resume; all functions of tasks;
  * selene_cycle_plan, conditions, signals, selene_store_get, selene_governor_ask and _last, the ledger and
  * selene_use_report. Each call is made by the owner, and returns what it returns there. selene_events_open, _next and
  * _close give the owner's events. Calls from several threads are made one after another.

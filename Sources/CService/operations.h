@@ -6,7 +6,7 @@
 // array and count). What comes out, behind '>': i and l numbers, oX a struct of the caller's that is filled, pX a struct
 // that is made, qX one that may not be there, n as many numbers as there were tasks. X: T task, I task info, O output, L ids,
 // E explanation, S scheduler info, A waits, F store info, G signal, R group info, D decision, B balance, W window, P plan,
-// N run info, Q report, C clients, Y driver.
+// N run info, Q report, C clients, U pauses, Y driver.
 
 // clang-format off
 SERVICE(1, SCHEDULER_NOW, LOOK, 1, ">l", selene_scheduler_now(s, a[0].pointer))
@@ -15,6 +15,8 @@ SERVICE(3, SCHEDULER_ENABLE, MANAGE, 1, "i", selene_scheduler_enable(s, (uint32_
 SERVICE(4, SCHEDULER_NEXT_WAKEUP, LOOK, 1, ">ll", m->number != 0 ? MEMBER(SCHEDULER_NEXT_WAKEUP) : selene_scheduler_next_wakeup(s, a[0].pointer, a[1].pointer))
 SERVICE(5, SCHEDULER_PRUNE, MANAGE, 0, ">l", selene_scheduler_prune(s, a[0].pointer))
 SERVICE(6, SCHEDULER_RESUME, MANAGE, 1, "", selene_scheduler_resume(s))
+SERVICE(7, SCHEDULER_PAUSE, MANAGE, 1, "itl", selene_scheduler_pause(s, (uint32_t)a[0].number, a[1].pointer, a[2].number, a[3].number))
+SERVICE(8, PAUSE_LIST, LOOK, 1, ">pU", selene_pause_list(s, a[0].pointer))
 SERVICE(16, TASK_REGISTER, ENQUEUE, 0, "sT>i", selene_task_register(s, a[0].pointer, a[1].pointer))
 SERVICE(17, TASK_REGISTER_BATCH, ENQUEUE, 0, "b>nn", selene_task_register_batch(s, a[0].pointer, (uint64_t)a[1].number, a[2].pointer, a[3].pointer))
 SERVICE(18, TASK_CANCEL, ENQUEUE, 0, "t>l", selene_task_cancel(s, a[0].pointer, a[1].number, a[2].pointer))

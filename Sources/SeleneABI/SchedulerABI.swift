@@ -249,3 +249,44 @@ public func selene_scheduler_reset(_ scheduler: selene_scheduler) -> selene_stat
     }
   }
 }
+
+// MARK: Pauses
+
+@_cdecl("selene_scheduler_pause") @implementation
+public func selene_scheduler_pause(
+  _ scheduler: selene_scheduler, _ kinds: UInt32, _ pool: UnsafePointer<CChar>!, _ pool_length: Int64, _ until: Int64
+) -> selene_status {
+  attempt(scheduler, SERVICE_SCHEDULER_PAUSE, word(kinds), word(pool), word(pool_length), word(until)) {
+    () throws(SeleneError) in
+    let pool = try borrow(pool, pool_length, "pool")
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.pause(kinds, of: pool, until: until, at: moment)
+    }
+  }
+}
+
+@_cdecl("selene_pause_list") @implementation
+public func selene_pause_list(
+  _ scheduler: selene_scheduler, _ out_pauses: UnsafeMutablePointer<UnsafeMutablePointer<selene_pauses>?>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_PAUSE_LIST, word(out_pauses)) { () throws(SeleneError) in
+    let out = try require(out_pauses, "out_pauses")
+    let pauses = try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) in scheduler.pauses }
+    out.pointee = Block.make { block in
+      var list = selene_pauses()
+      list.struct_size = UInt32(MemoryLayout<selene_pauses>.size)
+      list.count = UInt64(pauses.count)
+      list.pauses = block.array(pauses.count) { index, block in
+        let pause = pauses[index]
+        return selene_pause(
+          pool: block.text(pause.pool?.buffer ?? noText), kinds: pause.kinds.rawValue, reserved: 0, until: pause.until)
+      }
+      return list
+    }
+  }
+}
+
+@_cdecl("selene_pauses_destroy") @implementation
+public func selene_pauses_destroy(_ pauses: UnsafeMutablePointer<selene_pauses>!) {
+  (pauses as UnsafeMutablePointer?)?.deallocate()
+}

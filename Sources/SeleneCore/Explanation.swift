@@ -29,6 +29,7 @@ package enum Reason: Int32, Sendable {
   case outOfQuota = 25
   case conditions = 26
   case fleetAway = 27
+  case kindPaused = 28
 
   // What only `Waits` tells.
   case backingOff = 64
@@ -105,9 +106,9 @@ extension TaskTable {
   ///
   /// - Complexity: as `Ranking.rank`.
   package func explain(
-    _ slot: Int, enabled: KindSet, satisfied: Needs, observedRange: Bool, pace: Pace, trace: CycleTrace?,
-    hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant, constraintsAt: Instant = Time.never, crew: Crew? = nil,
-    at now: Instant
+    _ slot: Int, enabled: KindSet, pausedUntil: Instant? = nil, satisfied: Needs, observedRange: Bool, pace: Pace,
+    trace: CycleTrace?, hadItsRun: Bool, runDeadline: Instant?, releaseAt: Instant,
+    constraintsAt: Instant = Time.never, crew: Crew? = nil, at now: Instant
   ) -> Explanation {
     // What is held stays in the line for a place.
     if hasStuckHandlers && canRun(records.at(slot)) { _ = setAside(slot) }
@@ -145,6 +146,7 @@ extension TaskTable {
         if group.isFull { add(.groupFull) }
       }
       if !enabled.contains(record.kind) { add(.kindOff) }
+      if let pausedUntil { add(.kindPaused, at: pausedUntil) }
       if record.isTaken { add(.stillRunning, at: releaseAt) }
       let isExpedited = record.marks.contains(.expedited)
       explanation.isExpedited = isExpedited && record.state == .enqueued && expedited.isLeft(at: now)
@@ -171,7 +173,7 @@ extension TaskTable {
     let offer = Offer(
       kinds: KindSet(record.kind), satisfied: satisfied, pushes: false, observedRange: observedRange, crew: crew)
     let ranking = Ranking(self, offer, at: now)
-    explanation.rank = enabled.contains(record.kind) ? ranking.rank(of: slot, in: self) ?? 0 : 0
+    explanation.rank = enabled.contains(record.kind) && pausedUntil == nil ? ranking.rank(of: slot, in: self) ?? 0 : 0
     explanation.eligible = ranking.eligibleCount
     explanation.score = ranking.score(of: record, at: now)
     explanation.estimate = record.estimate

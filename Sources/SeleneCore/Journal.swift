@@ -16,6 +16,8 @@ package struct Journal {
     case grouped(TaskGroup, GroupTerms)
     /// The conditions of the host.
     case conditions(OldConditions)
+    /// What was paused.
+    case paused(OldPauses)
     /// The queue of ended records.
     case ended(count: Int, head: Int)
     /// Those that were kept for others.
@@ -36,6 +38,11 @@ package struct Journal {
   final class OldConditions {
     let conditions: HostConditions
     init(_ conditions: HostConditions) { self.conditions = conditions }
+  }
+
+  final class OldPauses {
+    let pauses: Pauses
+    init(_ pauses: Pauses) { self.pauses = pauses }
   }
 
   private var steps: [Step] = []

@@ -103,6 +103,7 @@ extension Reason {
     case .outOfQuota: "out_of_quota"
     case .conditions: "conditions"
     case .fleetAway: "fleet_away"
+    case .kindPaused: "kind_paused"
     case .backingOff: "backing_off"
     case .noWindow: "no_window"
     case .windowOpen: "window_open"

@@ -24,6 +24,10 @@ extension TaskTable {
         if terms.groups.set(group, old, isKept: true) { noteOpening() }
         waits.set(group, from: bars, at: now)
       case .conditions(let old): terms.conditions.restore(old.conditions)
+      case .paused(let old):
+        let undone = pauses
+        pauses.restore(old.pauses)
+        notePauses(since: undone)
       case .chain(let slot, let old): chains[UInt64(slot) + 1] = old
       case .ended(let count, let head):
         while ended.count > count { ended.removeLast() }
@@ -57,6 +61,7 @@ extension TaskTable {
     handlerTimes.noteSaved()
     terms.groups.noteSaved()
     terms.conditions.noteSaved()
+    pauses.noteSaved()
     journal?.clear()
     index.forgetEmptyClasses()
   }

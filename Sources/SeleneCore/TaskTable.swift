@@ -44,6 +44,8 @@ package final class TaskTable {
   package internal(set) var expiresAt = Time.never
   /// What the runs of expedited ones have used (W10).
   package var expedited: ExpeditedLedger
+  /// The kinds that begin no run, everywhere or in a pool, and until when (W12).
+  package var pauses = Pauses()
   var tags = TagIndex()
   /// What the handlers' runs took (R8).
   package internal(set) var handlerTimes = HandlerTimesList()

@@ -47,7 +47,8 @@ extension WaitLog {
 
   private func forEachCause(_ body: (Int, WaitRing<WaitCause>) -> Void) {
     for bit in conditions.indices { if let ring = conditions[bit] { body(bit, ring) } }
-    for (number, ring) in [states, refusals.refresh, refusals.processing, groups, handlers, quota].enumerated() {
+    for (number, ring) in [states, refusals.refresh, refusals.processing, groups, handlers, quota, pauses].enumerated()
+    {
       body(Self.rings + number, ring)
     }
   }
@@ -64,6 +65,7 @@ extension WaitLog {
     case Self.rings + 3: return groups
     case Self.rings + 4: return handlers
     case Self.rings + 5: return quota
+    case Self.rings + 6: return pauses
     default: return nil
     }
   }
@@ -123,7 +125,7 @@ extension WaitLog {
       let window = windows[place]
       let flags =
         (window.isStrict ? 1 : 0) | (window.isRolling ? 2 : 0) | (window.pushes ? 4 : 0) as Int64 | Int64(window.early)
-        << 3
+        << 3 | Int64(window.paused) << 5
       words += [
         (window.pool == 0 ? Word.window : Word.pooled) | Int64(window.kinds) << 8 | flags << 16 | Int64(window.veto)
           << 32,
@@ -223,7 +225,8 @@ extension WaitLog {
   private func loadWindow(_ head: Int64, _ words: [Int64]) {
     var window = WaitWindow(
       at: words[2], expiresAt: words[4], kinds: UInt8(truncatingIfNeeded: head >> 8),
-      early: UInt8(truncatingIfNeeded: head >> 19 & 3), isStrict: head >> 16 & 1 != 0, isRolling: head >> 16 & 2 != 0,
+      early: UInt8(truncatingIfNeeded: head >> 19 & 3), paused: UInt8(truncatingIfNeeded: head >> 21 & 3),
+      isStrict: head >> 16 & 1 != 0, isRolling: head >> 16 & 2 != 0,
       pushes: head >> 16 & 4 != 0, opensAt: (words[7], words[8]),
       stamp: UInt64(bitPattern: words[9]), lastSequence: UInt64(bitPattern: words[10]),
       satisfied: UInt64(bitPattern: words[11]), pool: words.count > 12 ? UInt64(bitPattern: words[12]) : 0)

@@ -25,6 +25,8 @@ struct WaitWindow: WaitEntry {
   let kinds: UInt8
   /// Those of them for which it begins too early: it is for expedited tasks alone.
   let early: UInt8
+  /// Those of them that were paused as it began: unless it rolls it has nothing of them.
+  let paused: UInt8
   let isStrict: Bool
   let isRolling: Bool
   let pushes: Bool
@@ -94,6 +96,8 @@ package final class WaitLog {
   /// 1 while the quota of expedited tasks is used up.
   let quota: WaitRing<WaitCause>
   private(set) var isOutOfQuota = false
+  /// The kinds that are paused, by the pool; of subject 0 for all tasks.
+  let pauses: WaitRing<WaitCause>
   let groups: WaitRing<WaitCause>
   let handlers: WaitRing<WaitCause>
   let windows: WaitRing<WaitWindow>
@@ -116,7 +120,7 @@ package final class WaitLog {
   package init(most: UInt64) {
     self.most = max(16, 1 << (UInt64.bitWidth - (most - 1).leadingZeroBitCount))
     let ofOne = Self.ofOne(self.most)
-    (states, quota) = (WaitRing(most: ofOne), WaitRing(most: ofOne))
+    (states, quota, pauses) = (WaitRing(most: ofOne), WaitRing(most: ofOne), WaitRing(most: ofOne))
     refusals = PerKind(refresh: WaitRing(most: ofOne), processing: WaitRing(most: ofOne))
     (groups, handlers) = (WaitRing(most: self.most), WaitRing(most: self.most))
     (windows, dispatches, lives) = (WaitRing(most: self.most), WaitRing(most: self.most), WaitRing(most: ofOne))
@@ -137,12 +141,17 @@ package final class WaitLog {
   /// - Parameter satisfied: the constraints that are at the begin of each process.
   /// - Parameter groups: those that are known, none of which has runs.
   package func begin(
-    at now: Instant, satisfied: UInt64, groups known: [TaskGroup] = [], isOutOfQuota: Bool, isKept: Bool
+    at now: Instant, satisfied: UInt64, groups known: [TaskGroup] = [], pauses held: Pauses = Pauses(),
+    isOutOfQuota: Bool, isKept: Bool
   ) {
     self.isKept = isKept
     lives.append(WaitLife(at: now))
     self.isOutOfQuota = quota.last.map { $0.new != 0 } ?? isOutOfQuota
     set(isOutOfQuota: isOutOfQuota, at: now)
+    for subject in lastValues(pauses).map({ $0.subject }) + held.entries.map({ $0.subject }) {
+      let old = KindSet(rawValue: UInt32(lastValue(ofPauses: subject)))
+      set(pauses: held.kinds(ofSubject: subject), of: subject, from: old, at: now)
+    }
     let isFirst = conditions.isEmpty && states.count == 0 && handlers.count == 0 && groups.count == 0
     guard !isFirst else {
       self.satisfied = satisfied
@@ -177,7 +186,7 @@ package final class WaitLog {
       ring?.removeAll()
       ring?.forget(before: now)
     }
-    for ring in [states, refusals.refresh, refusals.processing, groups, handlers, quota] {
+    for ring in [states, refusals.refresh, refusals.processing, groups, handlers, quota, pauses] {
       ring.removeAll()
       ring.forget(before: now)
     }
@@ -231,6 +240,20 @@ package final class WaitLog {
     guard isOutOfQuota != self.isOutOfQuota else { return }
     Self.note(quota, 0, isOutOfQuota ? 0 : 1, isOutOfQuota ? 1 : 0, at: now)
     self.isOutOfQuota = isOutOfQuota
+  }
+
+  /// Other kinds of a pool, or of all tasks, are paused from now on.
+  func set(pauses new: KindSet, of subject: UInt64, from old: KindSet, at now: Instant) {
+    guard new != old else { return }
+    // What time has ended is found out by a call, maybe after one that came later.
+    let at = max(now, pauses.last?.at ?? now)
+    Self.note(
+      pauses, subject, UInt16(truncatingIfNeeded: old.rawValue), UInt16(truncatingIfNeeded: new.rawValue), at: at)
+  }
+
+  private func lastValue(ofPauses subject: UInt64) -> UInt16 {
+    for place in (0..<pauses.count).reversed() where pauses[place].subject == subject { return pauses[place].new }
+    return 0
   }
 
   /// A group was open, paused or full, and is something else now.
@@ -310,7 +333,8 @@ package final class WaitLog {
 
   /// A window of some kinds begins; its number.
   package func beginWindow(
-    _ kinds: KindSet, early: KindSet, expiresAt: Instant, isStrict: Bool, isRolling: Bool, pushes: Bool,
+    _ kinds: KindSet, early: KindSet, paused: KindSet, expiresAt: Instant, isStrict: Bool, isRolling: Bool,
+    pushes: Bool,
     opensAt: PerKind<Instant>,
     stamp: UInt64, lastSequence: UInt64, pool: UInt64, at now: Instant
   ) -> UInt64 {
@@ -323,7 +347,8 @@ package final class WaitLog {
     windows.append(
       WaitWindow(
         at: now, expiresAt: expiresAt, kinds: UInt8(truncatingIfNeeded: kinds.rawValue),
-        early: UInt8(truncatingIfNeeded: early.rawValue), isStrict: isStrict, isRolling: isRolling, pushes: pushes,
+        early: UInt8(truncatingIfNeeded: early.rawValue), paused: UInt8(truncatingIfNeeded: paused.rawValue),
+        isStrict: isStrict, isRolling: isRolling, pushes: pushes,
         opensAt: (opensAt.refresh, opensAt.processing), stamp: stamp, lastSequence: lastSequence, satisfied: satisfied,
         pool: pool))
     return windows.total - 1

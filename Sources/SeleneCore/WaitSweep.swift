@@ -98,6 +98,8 @@ struct WaitSweep {
   private var refusals: WaitCursor
   private var quota: WaitCursor
   private var group: WaitCursor
+  /// The kinds that are paused: everywhere, and then in each pool.
+  private var pauses: [WaitCursor]
   /// Its handler as the process that has the store has it, and then as each pool offers it: at most one of them does.
   private var handlers: [(pool: UInt64, cursor: WaitCursor)]
   private var lifePlace: Int
@@ -152,6 +154,10 @@ struct WaitSweep {
       handlers.append((pool, WaitCursor(log.handlers, subject, from: start, present: last)))
     }
     rooms = handlers.map { _ in Room() }
+    pauses = handlers.map { (pool, _) in
+      let paused = UInt16(truncatingIfNeeded: table.pauses.kinds(ofSubject: pool).rawValue)
+      return WaitCursor(table.waits.pauses, pool, from: start, present: paused)
+    }
     lifePlace = log.lives.firstAfter(start) - 1
     windowPlace = log.windows.firstAfter(start)
     dispatchPlace = log.dispatches.firstAfter(start - (start > .min ? 1 : 0))
@@ -228,6 +234,7 @@ struct WaitSweep {
     refusals.advance(to: now)
     quota.advance(to: now)
     for place in handlers.indices { handlers[place].cursor.advance(to: now) }
+    for place in pauses.indices { pauses[place].advance(to: now) }
     lookWhoHasIt()
     // A dispatch that filled its group was preferred to it before that.
     let isFilled = group.nextAt <= now && group.nextAt != Time.never && group.value == 0 && group.next != 0
@@ -304,6 +311,7 @@ struct WaitSweep {
     take(quota.changesAt(after: now))
     take(group.changesAt(after: now))
     for place in handlers.indices { take(handlers[place].cursor.changesAt(after: now)) }
+    for place in pauses.indices { take(pauses[place].changesAt(after: now)) }
     take(log.windows.knownSince)
     if lifePlace >= 0 && lifePlace < log.lives.count { take(log.lives[lifePlace].end) }
     if lifePlace + 1 < log.lives.count { take(log.lives[lifePlace + 1].at) }
@@ -353,11 +361,14 @@ struct WaitSweep {
     guard group.knownSince <= now else { return (.earlier, 0) }
     if group.value & 1 != 0 { return (.groupPaused, 0) }
     if group.value & 2 != 0 { return (.groupFull, 0) }
-    guard max(states.knownSince, refusals.knownSince, quota.knownSince, log.windows.knownSince) <= now else {
+    guard
+      max(pauses[0].knownSince, states.knownSince, refusals.knownSince, quota.knownSince, log.windows.knownSince) <= now
+    else {
       return (.earlier, 0)
     }
     let state = WaitLog.States(rawValue: states.value)
     if state.rawValue & UInt16(kind.rawValue) == 0 { return (.kindOff, 0) }
+    if (pauses[0].value | pauses[present].value) & UInt16(kind.rawValue) != 0 { return (.kindPaused, 0) }
     // In another process it had not come back any more.
     if step.marks.contains(.taken) && (log.lives.count == 0 || step.at >= log.lives[lifePlace].at) {
       return (.stillRunning, 0)
@@ -397,7 +408,7 @@ struct WaitSweep {
   private func isRanked(_ step: WaitStep, in entry: WaitWindow) -> Bool {
     guard step.at < entry.at || (step.at == entry.at && step.stamp <= entry.stamp) else { return false }
     return record.sequence <= entry.lastSequence && step.due <= entry.at && step.needs & ~entry.satisfied == 0
-      && handler.changedAt <= entry.at
+      && handler.changedAt <= entry.at && entry.paused & kind.rawValue == 0
   }
 
   // MARK: Telling

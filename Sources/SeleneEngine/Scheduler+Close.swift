@@ -11,6 +11,12 @@ extension Scheduler {
   /// The kinds of which something may be dispatched.
   var offered: KindSet { isDrained ? [] : enabled }
 
+  /// The kinds of which a task of a pool may be dispatched, or one of this process's own.
+  @inline(__always)
+  func offered(to pool: Pool?) -> KindSet {
+    table.pauses.isEmpty ? offered : offered.subtracting(table.pauses.kinds(of: pool?.name, at: clock.last))
+  }
+
   func refuseDrained() throws(SeleneError) {
     guard !isDrained else {
       throw SeleneError(

@@ -73,10 +73,11 @@ extension Scheduler {
     }
 
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
+    let paused = table.pauses.kinds(of: pool?.name, at: now)
     let ranking =
       only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
       ?? table.openRanking(
-        offer(window.kinds, alone: alone, mode, pool?.crew, callsThere: isCalled), at: now)
+        offer(window.kinds.subtracting(paused), alone: alone, mode, pool?.crew, callsThere: isCalled), at: now)
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
       isRolling: window.isRolling, kinds: kinds, alone: alone, serves: serves, booked: booked, driven: driving,
@@ -85,7 +86,8 @@ extension Scheduler {
     if !kinds.isEmpty {
       let pace = pool?.pace ?? pace
       cycle.waitNumber = table.waits.beginWindow(
-        kinds, early: alone, expiresAt: time.expiresAt, isStrict: window.strictFit, isRolling: window.isRolling,
+        kinds, early: alone, paused: paused, expiresAt: time.expiresAt, isStrict: window.strictFit,
+        isRolling: window.isRolling,
         pushes: mode.callsHandlers || (member != nil && window.isInline),
         opensAt: PerKind(refresh: pace.refresh.opensAt, processing: pace.processing.opensAt), stamp: table.stamp,
         lastSequence: table.lastSequence, pool: WaitLog.pool(pool?.name), at: now)
@@ -98,6 +100,9 @@ extension Scheduler {
       pushes: mode.callsHandlers, isRolling: window.isRolling)
     trace.needsThreads = mode.needsThreads
     for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) {
+      var trace = trace
+      // Its ranking has nothing of what was paused then.
+      if paused.contains(kind) { trace.stamp = 0 }
       if let pool { pool.traces[kind] = trace } else { traces[kind] = trace }
     }
     publish(begun(cycle), at: now)
@@ -124,7 +129,7 @@ extension Scheduler {
     if let open { throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open") }
     let pace = pool?.pace ?? pace
     for kind in Kind.allCases where kinds.contains(kind) && pace[kind].opensAt > now {
-      guard !hasExpedited(kind, crew, at: moment) else { continue }
+      guard !hasExpedited(kind, of: pool, crew, at: moment) else { continue }
       throw SeleneError.range("kinds", now, pace[kind].opensAt, .max, .instant).code(.tooSoon).of(kind.name)
         .problem("may begin again in \(span: pace[kind].opensAt.subtracting(now))")
     }
@@ -132,10 +137,10 @@ extension Scheduler {
 
   /// Whether a window may begin too early, for expedited tasks alone.
   @inline(never)
-  private func hasExpedited(_ kind: Kind, _ crew: Crew?, at moment: Moment) -> Bool {
+  private func hasExpedited(_ kind: Kind, of pool: Pool?, _ crew: Crew?, at moment: Moment) -> Bool {
     table.hasExpedited(
       Offer(
-        kinds: KindSet(kind), satisfied: satisfied(probing: moment), pushes: false,
+        kinds: KindSet(kind).intersection(offered(to: pool)), satisfied: satisfied(probing: moment), pushes: false,
         observedRange: options.observedRange, crew: crew), at: moment.now)
   }
 
@@ -166,12 +171,14 @@ extension Scheduler {
     _ id: UnsafeRawBufferPointer, satisfied: Needs, pushes: Bool, crew: Crew?, at now: Instant
   ) throws(SeleneError) -> Int {
     let slot = try visibleSlot(id, "task")
+    let pool = pool(of: table[slot])
     let offer = Offer(
-      kinds: offered, satisfied: satisfied, pushes: pushes, observedRange: options.observedRange, crew: crew)
+      kinds: offered(to: pool), satisfied: satisfied, pushes: pushes, observedRange: options.observedRange, crew: crew)
     guard table.isRunnable(slot, offer) else {
       let explanation = table.explain(
-        slot, enabled: enabled, satisfied: satisfied, observedRange: options.observedRange,
-        pace: pace[table[slot].kind], trace: nil, hadItsRun: false, runDeadline: nil, releaseAt: Time.never, at: now)
+        slot, enabled: enabled, pausedUntil: table.pauses.until(table[slot].kind, of: pool?.name, at: now),
+        satisfied: satisfied, observedRange: options.observedRange, pace: pace[table[slot].kind],
+        trace: nil, hadItsRun: false, runDeadline: nil, releaseAt: Time.never, at: now)
       let reasons = explanation.entries.filter {
         $0.reason != .notDue && $0.reason != .tooSoon && $0.reason != .outOfQuota
       }.map { $0.reason.name }
@@ -204,6 +211,7 @@ extension Scheduler {
 
   /// What an open cycle offers now.
   private func offer(of cycle: Cycle) -> Offer {
+    let offered = offered(to: cycle.pool)
     let kinds = cycle.isOfOneTask ? offered : cycle.kinds.intersection(offered)
     return offer(
       kinds.subtracting(cycle.preempted), alone: cycle.alone, cycle.mode, cycle.crew, callsThere: cycle.callsThere)
@@ -233,7 +241,7 @@ extension Scheduler {
 
   /// When time alone changes something for the runs of a cycle: its next expiry, or what is a run's own.
   func nextExpiry(of cycle: Cycle, after now: Instant) -> Instant {
-    var expiry = min(cycle.time.nextExpiry(after: now), conditions.changesAt)
+    var expiry = min(cycle.time.nextExpiry(after: now), conditions.changesAt, table.pauses.endsAt)
     if cycle.hasTimedRuns && cycle.openRuns > 0 {
       runs.forEach { run in
         if run.isOpen && run.cycle === cycle { expiry = min(expiry, nextInstant(of: run)) }
@@ -414,7 +422,12 @@ extension Scheduler {
   /// What such a window would pick now if every run took its estimate.
   ///
   /// - Throws: for one task `notFound`, `immediateRunIneligible`.
-  package func plan(_ window: Window, crew: Crew? = nil, at moment: Moment) throws(SeleneError) -> Plan {
+  package func plan(_ window: Window, at moment: Moment) throws(SeleneError) -> Plan {
+    try plan(window, of: nil, crew: nil, at: moment)
+  }
+
+  /// The same of a pool.
+  func plan(_ window: Window, of pool: Pool?, crew: Crew?, at moment: Moment) throws(SeleneError) -> Plan {
     let now = moment.now
     let satisfied = self.satisfied(probing: moment)
     let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
@@ -429,7 +442,8 @@ extension Scheduler {
       return plan
     }
     let offer = Offer(
-      kinds: window.kinds, satisfied: satisfied, pushes: false, observedRange: options.observedRange, crew: crew)
+      kinds: window.kinds.subtracting(table.pauses.kinds(of: pool?.name, at: now)), satisfied: satisfied, pushes: false,
+      observedRange: options.observedRange, crew: crew)
     let ranking = Ranking(table, offer, at: now)
     plan.eligible = ranking.eligibleCount
     // When each lane is free again; the earliest takes the next pick.

@@ -314,7 +314,7 @@ extension Scheduler {
   /// What a driver goes by now.
   private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
     var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
-    view.enabled = offered
+    view.enabled = offered(to: driver.member?.pool)
     // What was granted is granted once on the machine; what a host begins concerns its own handlers alone.
     for cycle in cycles {
       view.open.formUnion(cycle.driven)
@@ -333,13 +333,14 @@ extension Scheduler {
     (view.askAgainAt, view.delayedUntil) = (driver.askAgainAt, driver.delayedUntil)
     view.heardAt = driver.heardAt
     view.nextLook = governance.nextLook
+    view.nextEffect = table.pauses.endsAt
     guard driver.member == nil else {
       for cycle in cycles where cycle.isDriven {
         view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
       }
       return view
     }
-    view.nextEffect = min(table.tellsExpiryAt, conditions.changesAt)
+    view.nextEffect = min(view.nextEffect, table.tellsExpiryAt, conditions.changesAt)
     for cycle in cycles where !cycle.mode.callsHandlers {
       view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
     }

@@ -354,7 +354,7 @@ extension Scheduler {
   }
 
   package func plan(_ window: Window, for member: Member, at moment: Moment) throws(SeleneError) -> Plan {
-    try plan(window, crew: member.crew, at: moment)
+    try plan(window, of: member.pool, crew: member.crew, at: moment)
   }
 
   // MARK: Leaving

@@ -301,18 +301,21 @@ extension Scheduler {
   private func room(for node: SchedulerNode, at now: Instant) -> OfferedRoom? {
     node.looksAt = Time.never
     guard !isDrained, !isLeaving, !node.machine.isLeaving else { return nil }
-    var room = OfferedRoom(until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges)
+    var room = OfferedRoom(
+      until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges, pauses: table.pauses.changes)
     for cycle in cycles where !cycle.isOfOneTask && !cycle.isEnded {
       room.open.formUnion(cycle.kinds)
-      let kinds = cycle.kinds.subtracting(cycle.preempted).intersection(offered)
+      let kinds = cycle.kinds.subtracting(cycle.preempted).intersection(offered(to: cycle.pool))
       guard cycle.isRolling, !cycle.isDone, now < cycle.time.expiresAt, !kinds.isEmpty else { continue }
       room.kinds.formUnion(kinds)
       room.lanes += cycle.laneLimit
       room.until = max(room.until, cycle.time.expiresAt)
     }
     var ahead: KindSet = []
-    let mayOpen = offered.subtracting(room.open)
-    forEachDriver { ahead.formUnion(self.ahead(of: $0, mayOpen, node, at: now)) }
+    forEachDriver {
+      let mayOpen = offered(to: $0.member?.pool).subtracting(room.open)
+      ahead.formUnion(self.ahead(of: $0, mayOpen, node, at: now))
+    }
     if !ahead.isEmpty {
       // Without a window no more than that one waits for it.
       if room.lanes == 0 { (room.until, room.isAhead) = (Time.never, true) }
@@ -345,10 +348,10 @@ extension Scheduler {
 
   private func nodeRoom(_ room: OfferedRoom, _ node: SchedulerNode) -> NodeRoom {
     let (kinds, satisfied, labels) = (room.kinds, room.satisfied, node.labels)
-    nonisolated(unsafe) let table = Unmanaged.passUnretained(table)
+    let scheduler = Unmanaged.passUnretained(self)
     return NodeRoom(lanes: room.lanes, until: room.until, isBare: room.isAhead) { one in
       kinds.contains(one.kind) && one.constraints.isSubset(of: satisfied)
-        && table._withUnsafeGuaranteedRef { $0.isOffered(handler: one.handler.buffer) }
+        && scheduler._withUnsafeGuaranteedRef { $0.isOffered(one) }
         && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
     }
   }
@@ -356,7 +359,14 @@ extension Scheduler {
   /// Whether what a class asks for is here.
   private func isServed(_ one: FleetClass, by node: SchedulerNode) -> Bool {
     guard let offered = node.offered else { return false }
-    return one.constraints.isSubset(of: offered.satisfied) && table.isOffered(handler: one.handler.buffer)
+    return one.constraints.isSubset(of: offered.satisfied) && isOffered(one)
+  }
+
+  /// Whether the handler of a class is here, and where it is called the kind is not paused (W12).
+  private func isOffered(_ one: FleetClass) -> Bool {
+    guard table.isOffered(handler: one.handler.buffer) else { return false }
+    guard !table.pauses.isEmpty, let number = table.findHandler(one.handler.buffer) else { return true }
+    return !table.pauses.kinds(of: handlers[number]?.pool?.name, at: clock.last).contains(one.kind)
   }
 
   /// What was not begun goes back when its kind has no window and is to have none, when none has come, when its handler or a

@@ -45,8 +45,9 @@ extension Scheduler {
     table.expedited.start(at: now)
     nextDue = min(nextDue, table.expedited.changesAt)
     table.waits.begin(
-      at: now, satisfied: satisfied.rawValue, groups: table.terms.groups.inUse,
+      at: now, satisfied: satisfied.rawValue, groups: table.terms.groups.inUse, pauses: table.pauses,
       isOutOfQuota: table.expedited.isUsedUp, isKept: true)
+    endPauses(at: now, &changes)
     table.noteOpening(at: now)
     let taken = try store.loadRuns()
     var interrupted = 0
@@ -77,6 +78,7 @@ extension Scheduler {
   /// The clock was set back by more than is believable: all that was stored moves with it, so no order and no delay changes.
   private func move(by span: Span, _ changes: inout Changes) {
     for slot in table.slots where !table.isVacant(slot) { table.modify(slot) { $0.shift(by: span) } }
+    table.pauses.shift(by: span)
     for kind in Kind.allCases { pace[kind].lastBegin = pace[kind].lastBegin.map { $0.adding(span) } }
     let change = Change(.clockMoved)
     change.timeAt = span

@@ -217,8 +217,9 @@ extension Scheduler {
       if record.definition.constraints.isSubset(of: then.constraints) { constraintsAt = at }
     }
     var explanation = table.explain(
-      slot, enabled: enabled, satisfied: satisfied(probing: moment),
-      observedRange: options.observedRange, pace: pool?.pace[record.kind] ?? pace[record.kind],
+      slot, enabled: enabled, pausedUntil: table.pauses.until(record.kind, of: pool?.name, at: moment.now),
+      satisfied: satisfied(probing: moment), observedRange: options.observedRange,
+      pace: pool?.pace[record.kind] ?? pace[record.kind],
       trace: pool.map { $0.traces[record.kind] } ?? traces[record.kind], hadItsRun: hadItsRun,
       runDeadline: runs[Token(rawValue: record.run).number].map { deadline(of: $0) } ?? awaitedUntil(record.sequence),
       releaseAt: releaseAt ?? Time.never, constraintsAt: constraintsAt, crew: pool?.crew, at: moment.now)
@@ -265,12 +266,13 @@ extension Scheduler {
   func nextWakeup(of pool: Pool?, crew: Crew?, at moment: Moment) -> Instant? {
     let pace = pool?.pace ?? pace
     // A forgotten cycle delays no wake-up, the next begin ends it.
-    let free = cycles.reduce(offered) {
+    var free = cycles.reduce(offered) {
       $1.pool !== pool || $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds)
     }
+    if pool == nil { free = free.subtracting(cappedKinds) }
     let offer = Offer(
-      kinds: pool == nil ? free.subtracting(cappedKinds) : free, satisfied: satisfied(probing: moment),
-      pushes: false, observedRange: options.observedRange, crew: crew)
+      kinds: free.subtracting(table.pauses.kinds(of: pool?.name, at: moment.now)),
+      satisfied: satisfied(probing: moment), pushes: false, observedRange: options.observedRange, crew: crew)
     var earliest = table.nextWakeup(offer, pace, at: moment.now) ?? Time.never
     for cycle in cycles where cycle.pool === pool && cycle.isForgotten(at: moment.now) {
       for (slot, sequence) in cycle.spent {
@@ -281,6 +283,12 @@ extension Scheduler {
       var offer = offer
       offer.satisfied = then
       if let wakeAt = table.nextWakeup(offer, pace, at: moment.now) { earliest = min(earliest, max(wakeAt, at)) }
+    }
+    table.pauses.forEachEnd(of: pool?.name, after: moment.now) { end in
+      guard end < earliest else { return }
+      var offer = offer
+      offer.kinds = free.subtracting(table.pauses.kinds(of: pool?.name, at: end))
+      if let wakeAt = table.nextWakeup(offer, pace, at: moment.now) { earliest = min(earliest, max(wakeAt, end)) }
     }
     earliest = earliest == Time.never ? earliest : max(earliest, beginsAgainAt)
     // What is too late is told then.

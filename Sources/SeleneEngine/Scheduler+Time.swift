@@ -12,6 +12,7 @@ extension Scheduler {
     case letGo(Run)
     case lookAtVetoes
     case lookAtConstraints
+    case endPauses
     case lookAtQuota
     case lookAtAwaited
   }
@@ -33,6 +34,7 @@ extension Scheduler {
       case .letGo(let run): letGo(run)
       case .lookAtVetoes: lookAtVetoes(at: at)
       case .lookAtConstraints: lookAtConstraints(at: at)
+      case .endPauses: endPauses(at: at)
       case .lookAtQuota: lookAtQuota(at: at)
       case .lookAtAwaited: lookAtAwaited(at: at)
       }
@@ -64,6 +66,7 @@ extension Scheduler {
     if !cycles.isEmpty && !saver.isAtWork && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
     if !saver.isAtWork && isNext(conditions.changesAt) { next = (nextDue, .lookAtConstraints) }
     if !saver.isAtWork && isNext(adoption.lookAt) { next = (nextDue, .lookAtAwaited) }
+    if !saver.isAtWork && isNext(table.pauses.endsAt) { next = (nextDue, .endPauses) }
     if isNext(table.expedited.changesAt) { next = (nextDue, .lookAtQuota) }
     // Of those that fall due at one instant the first number goes first, so that it is told in the same order everywhere.
     var first: (run: Run, at: Instant)?

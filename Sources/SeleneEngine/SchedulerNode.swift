@@ -53,6 +53,8 @@ struct OfferedRoom: Equatable {
   let satisfied: Constraints
   /// How often anything of the handlers had changed.
   let handlers: UInt64
+  /// How often anything of the pauses had changed.
+  let pauses: UInt64
 }
 
 /// A node. Guarded by the scheduler's lock.

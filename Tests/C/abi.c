@@ -560,6 +560,18 @@ FIELD(selene_node_info, ready, 40, 8);
 FIELD(selene_node_info, undecided, 48, 8);
 SIZE(selene_node_info, undecided, 56);
 
+FIELD(selene_pause, pool, 0, 16);
+FIELD(selene_pause, kinds, 16, 4);
+FIELD(selene_pause, reserved, 20, 4);
+FIELD(selene_pause, until, 24, 8);
+SIZE(selene_pause, until, 32);
+
+FIELD(selene_pauses, struct_size, 0, 4);
+FIELD(selene_pauses, flags, 4, 4);
+FIELD(selene_pauses, pauses, 8, 8);
+FIELD(selene_pauses, count, 16, 8);
+SIZE(selene_pauses, count, 24);
+
 FIELD(selene_client, pool, 0, 16);
 FIELD(selene_client, command, 16, 16);
 FIELD(selene_client, process, 32, 4);
@@ -738,6 +750,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_OUT_OF_QUOTA, 25, "out_of_quota", selene_reason_name),
     NUMBER(SELENE_REASON_CONDITIONS, 26, "conditions", selene_reason_name),
     NUMBER(SELENE_REASON_FLEET_AWAY, 27, "fleet_away", selene_reason_name),
+    NUMBER(SELENE_REASON_KIND_PAUSED, 28, "kind_paused", selene_reason_name),
     NUMBER(SELENE_REASON_BACKING_OFF, 64, "backing_off", selene_reason_name),
     NUMBER(SELENE_REASON_NO_WINDOW, 65, "no_window", selene_reason_name),
     NUMBER(SELENE_REASON_WINDOW_OPEN, 66, "window_open", selene_reason_name),

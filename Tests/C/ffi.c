@@ -42,6 +42,9 @@ static struct function functions[] = {
     FUNCTION(selene_scheduler_now, "ihp"),
     FUNCTION(selene_scheduler_get, "ihp"),
     FUNCTION(selene_scheduler_enable, "ihu"),
+    FUNCTION(selene_scheduler_pause, "ihupll"),
+    FUNCTION(selene_pause_list, "ihp"),
+    FUNCTION(selene_pauses_destroy, "vp"),
     FUNCTION(selene_scheduler_next_wakeup, "ihpp"),
     FUNCTION(selene_scheduler_prune, "ihp"),
     FUNCTION(selene_scheduler_drain, "ihl"),
@@ -643,6 +646,7 @@ static void test_every_function(void) {
     CALL_OK("selene_task_resume_tag", u64(scheduler), ptr("tag"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
     selene_group_info group = {0};
+    selene_pauses *pauses = NULL;
     selene_task_ids *names = NULL;
     CALL_OK("selene_group_info_init", ptr(&group), u32(sizeof group));
     CALL_OK("selene_group_set_limit", u64(scheduler), ptr("group"), i64(-1), u32(2));
@@ -676,6 +680,14 @@ static void test_every_function(void) {
     CALL_OK("selene_scheduler_drain", u64(scheduler), i64(0));
     CALL_OK("selene_scheduler_resume", u64(scheduler));
     CHECK_INT(2, count);
+    CALL_OK("selene_scheduler_pause", u64(scheduler), u32(SELENE_KIND_REFRESH), ptr("pool"),
+            i64(-1), i64(SELENE_NEVER));
+    CALL_OK("selene_pause_list", u64(scheduler), ptr(&pauses));
+    CHECK_INT(1, pauses->count);
+    CHECK_INT(SELENE_KIND_REFRESH, pauses->pauses[0].kinds);
+    CHECK_INT(SELENE_NEVER, pauses->pauses[0].until);
+    CHECK_TEXT("pool", pauses->pauses[0].pool);
+    CALL("selene_pauses_destroy", ptr(pauses));
     CALL_OK("selene_scheduler_reset", u64(scheduler));
     CALL_OK("selene_handler_unregister", u64(scheduler), ptr("pulled"), i64(-1));
     CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_handler_unregister", u64(scheduler), ptr("pulled"),

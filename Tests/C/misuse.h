@@ -215,6 +215,7 @@ struct outs {
     selene_task_output *output;
     selene_waits *waits;
     selene_clients *clients;
+    selene_pauses *pauses;
 };
 
 CHECK_UNUSED static struct outs outs, outs_before;
@@ -262,6 +263,7 @@ CHECK_UNUSED static void outs_free(void) {
     FREE(output, selene_task_output_destroy);
     FREE(waits, selene_waits_destroy);
     FREE(clients, selene_clients_destroy);
+    FREE(pauses, selene_pauses_destroy);
     FREE(run_facts, selene_run_info_destroy);
 #undef FREE
     outs_reset();
@@ -357,6 +359,12 @@ static selene_status call_get(uint64_t h) {
 }
 static selene_status call_enable(uint64_t h) {
     return selene_scheduler_enable(h, SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING);
+}
+static selene_status call_pause_kinds(uint64_t h) {
+    return selene_scheduler_pause(h, SELENE_KIND_REFRESH, "pool", -1, SELENE_NEVER);
+}
+static selene_status call_pause_list(uint64_t h) {
+    return selene_pause_list(h, &outs.pauses);
 }
 static selene_status call_next_wakeup(uint64_t h) {
     return selene_scheduler_next_wakeup(h, &outs.instant, &outs.duration);
@@ -697,6 +705,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_scheduler_now", TAKES_SCHEDULER, call_now, 0},
     {"selene_scheduler_get", TAKES_SCHEDULER, call_get, 0},
     {"selene_scheduler_enable", TAKES_SCHEDULER, call_enable, 0},
+    {"selene_scheduler_pause", TAKES_SCHEDULER, call_pause_kinds, 0},
+    {"selene_pause_list", TAKES_SCHEDULER, call_pause_list, 0},
     {"selene_scheduler_next_wakeup", TAKES_SCHEDULER, call_next_wakeup, 0},
     {"selene_scheduler_prune", TAKES_SCHEDULER, call_prune, 0},
     {"selene_scheduler_drain", TAKES_SCHEDULER, call_drain, 0},

@@ -53,6 +53,10 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_output", selene_task_get_output(s, "standing", -1, NULL));
     REFUSED(invalid, "id", selene_task_get_output(s, NULL, -1, &outs.output));
     REFUSED(SELENE_ERROR_NOT_FOUND, "id", selene_task_get_output(s, "none", -1, &outs.output));
+    REFUSED(invalid, "kinds", selene_scheduler_pause(s, 0, NULL, 0, SELENE_NEVER));
+    REFUSED(invalid, "pool", selene_scheduler_pause(s, 1, NULL, 4, SELENE_NEVER));
+    REFUSED(invalid, "until", selene_scheduler_pause(s, 1, NULL, 0, 1));
+    REFUSED(invalid, "out_pauses", selene_pause_list(s, NULL));
     REFUSED(invalid, "info", selene_group_info_init(NULL, sizeof(selene_group_info)));
     REFUSED(invalid, "name", selene_group_set_limit(s, NULL, -1, 1));
     REFUSED(invalid, "name", selene_group_set_limit(s, NULL, 4, 1));
@@ -246,6 +250,7 @@ static void test_null_accepted(void) {
     selene_task_ids_destroy(NULL);
     selene_task_output_destroy(NULL);
     selene_clients_destroy(NULL);
+    selene_pauses_destroy(NULL);
     selene_report_destroy(NULL);
     selene_plan_destroy(NULL);
     selene_waits_destroy(NULL);

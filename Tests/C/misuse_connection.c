@@ -155,6 +155,16 @@ static void test_every_function(void) {
             selene_decision_destroy(expected.decision);
             selene_decision_destroy(outs.decision);
         }
+        if (expected.pauses != outs_before.pauses) {
+            CHECK_INT(expected.pauses->count, outs.pauses->count);
+            for (uint64_t k = 0; k < outs.pauses->count; k++) {
+                CHECK_TEXT(expected.pauses->pauses[k].pool.data, outs.pauses->pauses[k].pool);
+                CHECK_INT(expected.pauses->pauses[k].kinds, outs.pauses->pauses[k].kinds);
+                CHECK_INT(expected.pauses->pauses[k].until, outs.pauses->pauses[k].until);
+            }
+            selene_pauses_destroy(expected.pauses);
+            selene_pauses_destroy(outs.pauses);
+        }
         /* A descriptor has another number each time. */
         if (strcmp(call->name, "selene_events_open") == 0) expected.number = outs.number;
         /* What points elsewhere was compared; the rest is equal as it is. */
@@ -165,6 +175,7 @@ static void test_every_function(void) {
         expected.waits = outs.waits;
         expected.store_info = outs.store_info;
         expected.decision = outs.decision;
+        expected.pauses = outs.pauses;
         expected.scheduler_info.life = outs.scheduler_info.life;
         if (memcmp(&expected, &outs, sizeof outs) != 0)
             fprintf(stderr, "%s writes something else\n", call->name);
@@ -197,6 +208,10 @@ static void test_wrong_arguments(void) {
     BOTH(selene_scheduler_now(s, NULL));
     BOTH(selene_scheduler_get(s, NULL));
     BOTH(selene_scheduler_enable(s, 8));
+    BOTH(selene_scheduler_pause(s, 8, NULL, 0, SELENE_NEVER));
+    BOTH(selene_scheduler_pause(s, 0, NULL, 0, SELENE_NEVER));
+    BOTH(selene_scheduler_pause(s, 1, NULL, 0, 1));
+    BOTH(selene_pause_list(s, NULL));
     BOTH(selene_task_register(s, NULL, &outs.number));
     BOTH(selene_task_register_batch(s, NULL, 1, NULL, NULL));
     BOTH(selene_task_register_batch(s, NULL, 1000001, NULL, NULL));
@@ -218,6 +233,8 @@ static void test_wrong_arguments(void) {
         BOTH(selene_group_pause(s, bytes, lengths[i]));
         BOTH(selene_group_resume(s, bytes, lengths[i]));
         BOTH(selene_group_get(s, bytes, lengths[i], &outs.group));
+        /* Without a name it is everywhere. */
+        if (lengths[i] != 0) BOTH(selene_scheduler_pause(s, 1, bytes, lengths[i], SELENE_NEVER));
         BOTH(selene_condition_define(s, bytes, lengths[i]));
         BOTH(selene_condition_undefine(s, bytes, lengths[i]));
         BOTH(selene_condition_set(s, bytes, lengths[i], 1));

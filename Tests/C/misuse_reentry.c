@@ -941,6 +941,7 @@ static void test_clock(void) {
             if (outs.plan != outs_before.plan) selene_plan_destroy(outs.plan);
             if (outs.waits != outs_before.waits) selene_waits_destroy(outs.waits);
             if (outs.clients != outs_before.clients) selene_clients_destroy(outs.clients);
+            if (outs.pauses != outs_before.pauses) selene_pauses_destroy(outs.pauses);
             if (outs.decision != outs_before.decision) selene_decision_destroy(outs.decision);
             if (outs.store_info != outs_before.store_info)
                 selene_store_info_destroy(outs.store_info);

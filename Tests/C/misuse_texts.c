@@ -116,6 +116,10 @@ static selene_status text_resume_group(selene_scheduler s, const char *data, int
     return selene_group_resume(s, data, length);
 }
 
+static selene_status text_pool(selene_scheduler s, const char *data, int64_t length) {
+    return selene_scheduler_pause(s, SELENE_KIND_REFRESH, data, length, SELENE_NEVER);
+}
+
 static selene_status text_condition(selene_scheduler s, const char *data, int64_t length) {
     selene_task task = task_of("with a condition");
     selene_text name = {data, length};
@@ -215,6 +219,7 @@ static const struct text_use text_uses[] = {
     {"name", 0, text_pause_group},
     {"name", 0, text_resume_group},
     {"name", 0, text_get_group},
+    {"pool", 1, text_pool},
     {"name", 0, text_node_name},
     {"queues", 0, text_queues},
     {"labels", 0, text_labels},

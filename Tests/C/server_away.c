@@ -30,9 +30,9 @@ static const char *const changing[] = {
     "selene_task_expire", "selene_task_pause", "selene_task_pause_tag", "selene_task_resume",
     "selene_task_resume_tag", "selene_task_set_next", "selene_ledger_report", "selene_use_report",
     "selene_condition_undefine", "selene_condition_define", "selene_condition_set",
-    "selene_conditions_set", "selene_scheduler_enable", "selene_scheduler_resume",
-    "selene_group_set_limit", "selene_group_pause", "selene_group_resume", "selene_signal_set",
-    "selene_signal_clear",
+    "selene_conditions_set", "selene_scheduler_enable", "selene_scheduler_pause",
+    "selene_scheduler_resume", "selene_group_set_limit", "selene_group_pause",
+    "selene_group_resume", "selene_signal_set", "selene_signal_clear",
     /* As a member of a pool, see below. */
     "selene_handler_register", "selene_cycle_begin", "selene_cycle_run", "selene_cycle_run_async",
     "selene_driver_start", "selene_driver_open"};

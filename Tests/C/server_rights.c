@@ -27,7 +27,7 @@ static const struct {
       "selene_condition_get", "selene_condition_list", "selene_condition_missing",
       "selene_store_get",     "selene_signal_get",     "selene_governor_ask",
       "selene_governor_last", "selene_ledger_get",     "selene_events_open",
-      "selene_client_list"}},
+      "selene_client_list",   "selene_pause_list"}},
     {SELENE_RIGHT_READ, "SELENE_RIGHT_READ", {"selene_task_get_output"}},
     {SELENE_RIGHT_ENQUEUE,
      "SELENE_RIGHT_ENQUEUE",
@@ -40,12 +40,16 @@ static const struct {
       "selene_driver_start", "selene_driver_open"}},
     {SELENE_RIGHT_MANAGE,
      "SELENE_RIGHT_MANAGE",
-     {"selene_scheduler_enable", "selene_scheduler_prune", "selene_scheduler_resume",
-      "selene_task_cancel_all", "selene_task_launch", "selene_task_expire",
-      "selene_task_simulate_launch", "selene_task_simulate_expire", "selene_group_set_limit",
-      "selene_group_pause", "selene_group_resume", "selene_conditions_set",
-      "selene_condition_define", "selene_condition_undefine", "selene_condition_set",
-      "selene_signal_set", "selene_signal_clear", "selene_ledger_report", "selene_use_report"}}};
+     {"selene_scheduler_enable",     "selene_scheduler_pause",
+      "selene_scheduler_prune",      "selene_scheduler_resume",
+      "selene_task_cancel_all",      "selene_task_launch",
+      "selene_task_expire",          "selene_task_simulate_launch",
+      "selene_task_simulate_expire", "selene_group_set_limit",
+      "selene_group_pause",          "selene_group_resume",
+      "selene_conditions_set",       "selene_condition_define",
+      "selene_condition_undefine",   "selene_condition_set",
+      "selene_signal_set",           "selene_signal_clear",
+      "selene_ledger_report",        "selene_use_report"}}};
 
 /** What the owner alone can do, and what is settled without it. */
 static const char *const others[] = {

@@ -9,6 +9,7 @@
  * Tests/vectors/schema6.store and schema7.store are what libraries of these schemas, between 0.1.0 and 0.2.0, left when they
  * were killed at 1700000255 s: what W2 to W10 have, and one expedited task that was running. Tests/vectors/schema8.store is what
  * one of that schema made of the latter, and left when it was killed at 1700000320 s: of two more tasks "owned" was running.
+ * Tests/vectors/schema9.store is what one of that schema made of this, and left when it was killed at 1700000325 s.
  */
 #include "store_tools.h"
 
@@ -299,8 +300,9 @@ static void check_work_model(selene_scheduler scheduler, int has_waits) {
 }
 
 static void test_work_model(void) {
-    for (int schema = 6; schema <= 8; schema++) {
+    for (int schema = 6; schema <= 9; schema++) {
         char file[PATH], from[64];
+        selene_pauses *pauses = NULL;
         strcpy(file, path("store"));
         snprintf(from, sizeof from, "Tests/vectors/schema%d.store", schema);
         copy_file(from, file);
@@ -310,7 +312,7 @@ static void test_work_model(void) {
                 with_handler(open_at(file, KILLED_AT + SELENE_MINUTE + life * S), "work");
             check_work_model(scheduler, life && schema < 8);
             if (schema >= 7) check_conditions(scheduler);
-            if (schema == 8) {
+            if (schema >= 8) {
                 /* Who had the run of a task was not stored then: it was interrupted, whoever had it. */
                 selene_task_info *info = info_of(scheduler, "owned");
                 CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
@@ -319,6 +321,13 @@ static void test_work_model(void) {
                 selene_task_info_destroy(info);
                 check_state(scheduler, "waits", SELENE_STATE_ENQUEUED);
             }
+            /* Nothing was paused then, and can be from now on. */
+            CHECK_OK(selene_pause_list(scheduler, &pauses));
+            CHECK_INT(life, (int64_t)pauses->count);
+            if (life) CHECK_INT(SELENE_NEVER, pauses->pauses[0].until);
+            selene_pauses_destroy(pauses);
+            CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_PROCESSING, NULL, 0,
+                                            life ? 0 : SELENE_NEVER));
             CHECK_OK(selene_scheduler_close(scheduler, 0));
             CHECK_OK(selene_store_check(file, -1, NULL));
         }
@@ -339,7 +348,7 @@ int main(int argc, char **argv) {
     run_test("T3 D3 a task that is killed in its first run comes back to its grid (fault 2)",
              test_interrupted);
     run_test("D1 of a task of version 0.1.0 every field comes back", test_fields);
-    run_test("D1 W2 W3 W4 W9 W10 stores of schema 6, 7 and 8 open with groups, edges, quota and "
+    run_test("D1 W2 W3 W4 W9 W10 stores of schema 6 to 9 open with groups, edges, quota and "
              "conditions",
              test_work_model);
     run_test("D1 a store of version 0.1.0 opens with all its tasks, and their grids", test_older);

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 /** The version of the schema that this library writes. */
-#define SCHEMA 9
+#define SCHEMA 10
 
 /* ============================================================================
  *  CHECK
@@ -404,16 +404,17 @@ static void test_salvage_counts(void) {
 static void make_older(const char *sql) {
     sqlite3 *database = NULL;
     CHECK_INT(SQLITE_OK, sqlite3_open(path("store"), &database));
-    CHECK_INT(SQLITE_OK, sqlite3_exec(database,
-                                      "ALTER TABLE scheduler DROP COLUMN owner;"
-                                      "ALTER TABLE scheduler DROP COLUMN relaxed;"
-                                      "DROP TABLE handler;"
-                                      "DROP TABLE task_group;"
-                                      "ALTER TABLE governor DROP COLUMN expedited;"
-                                      "DROP TABLE condition;"
-                                      "DROP TABLE member_run; DROP TABLE wait_log;"
-                                      "PRAGMA user_version = 1",
-                                      NULL, NULL, NULL));
+    CHECK_INT(SQLITE_OK,
+              sqlite3_exec(database,
+                           "ALTER TABLE scheduler DROP COLUMN owner;"
+                           "ALTER TABLE scheduler DROP COLUMN relaxed;"
+                           "DROP TABLE handler;"
+                           "DROP TABLE task_group;"
+                           "ALTER TABLE governor DROP COLUMN expedited;"
+                           "DROP TABLE condition;"
+                           "DROP TABLE pause; DROP TABLE member_run; DROP TABLE wait_log;"
+                           "PRAGMA user_version = 1",
+                           NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_exec(database, sql, NULL, NULL, NULL));
     CHECK_INT(SQLITE_OK, sqlite3_close(database));
 }
@@ -511,10 +512,12 @@ static void test_groups(void) {
         CHECK_INT(4000000000U, limit_of(scheduler, "third"));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE member_run; DROP TABLE wait_log; DROP TABLE condition; DROP "
-                          "TABLE task_group; ALTER "
-                          "TABLE governor DROP COLUMN expedited; "
-                          "PRAGMA user_version = 4");
+    run_on(
+        path("fresh"),
+        "DROP TABLE pause; DROP TABLE member_run; DROP TABLE wait_log; DROP TABLE condition; DROP "
+        "TABLE task_group; ALTER "
+        "TABLE governor DROP COLUMN expedited; "
+        "PRAGMA user_version = 4");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(4, findings.schema_version);
     scheduler = open_store(path("fresh"));
@@ -590,8 +593,9 @@ static void test_conditions(void) {
         CHECK_OK(selene_scheduler_prune(scheduler, NULL));
         close_store(scheduler);
     }
-    run_on(path("fresh"), "DROP TABLE member_run; DROP TABLE wait_log; DROP TABLE condition; "
-                          "PRAGMA user_version = 6");
+    run_on(path("fresh"),
+           "DROP TABLE pause; DROP TABLE member_run; DROP TABLE wait_log; DROP TABLE condition; "
+           "PRAGMA user_version = 6");
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
     CHECK_INT(6, findings.schema_version);
     scheduler = open_store(path("fresh"));
@@ -603,6 +607,61 @@ static void test_conditions(void) {
     scheduler = open_store(path("fresh"));
     CHECK_STRING("first ", defined_in(scheduler));
     close_store(scheduler);
+}
+
+/** What is paused likewise, which comes into a store of version 9. */
+static void test_pauses(void) {
+    static const char *const damages[] = {
+        "UPDATE pause SET pool = 'other' WHERE pool = 'second'",
+        "UPDATE pause SET refresh = refresh + 1 WHERE pool = 'second'",
+        "UPDATE pause SET processing = 7 WHERE pool = 'second'",
+        "UPDATE pause SET checksum = checksum + 1 WHERE pool = 'second'",
+        "UPDATE pause SET place = 9 WHERE pool = 'second'"};
+    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_pauses *pauses = NULL;
+    selene_scheduler scheduler;
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        new_folder();
+        make_store(path("store"), 10);
+        scheduler = open_store(path("store"));
+        CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, NULL, 0, SELENE_NEVER));
+        CHECK_OK(selene_scheduler_pause(scheduler, 0, "first", -1, SELENE_NEVER));
+        CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, "second", -1,
+                                        clock_now + SELENE_DAY));
+        close_store(scheduler);
+        CHECK_OK(selene_store_check(path("store"), -1, NULL));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("whole"), -1, &findings));
+        scheduler = open_store(path("whole"));
+        CHECK_OK(selene_pause_list(scheduler, &pauses));
+        CHECK_INT(3, (int64_t)pauses->count);
+        CHECK_TEXT("", pauses->pauses[0].pool);
+        CHECK_TEXT("first", pauses->pauses[1].pool);
+        CHECK_TEXT("second", pauses->pauses[2].pool);
+        selene_pauses_destroy(pauses);
+        close_store(scheduler);
+        run_on(path("store"), damages[i]);
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
+        check_detail("of the pauses is damaged");
+        CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
+        CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
+        scheduler = open_store(path("fresh"));
+        CHECK_OK(selene_pause_list(scheduler, &pauses));
+        CHECK_INT(2, (int64_t)pauses->count);
+        CHECK_TEXT("first", pauses->pauses[1].pool);
+        selene_pauses_destroy(pauses);
+        close_store(scheduler);
+    }
+    run_on(path("fresh"), "DROP TABLE pause; PRAGMA user_version = 9");
+    CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
+    CHECK_INT(9, findings.schema_version);
+    scheduler = open_store(path("fresh"));
+    CHECK_OK(selene_pause_list(scheduler, &pauses));
+    CHECK_INT(0, (int64_t)pauses->count);
+    selene_pauses_destroy(pauses);
+    CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, NULL, 0, SELENE_NEVER));
+    close_store(scheduler);
+    CHECK_OK(selene_store_check(path("fresh"), -1, &findings));
+    CHECK_INT(SCHEMA, findings.schema_version);
 }
 
 /** What is kept of the waits is checked, is not salvaged, and begins anew in a store of an older version. */
@@ -691,6 +750,8 @@ int main(int argc, char **argv) {
     run_test("D1 a store of version 1 becomes one of version 2 in its first commit", test_older);
     run_test("D4 W3 rows of groups are checked and salvaged, and come into an older store",
              test_groups);
+    run_test("D4 W12 rows of pauses are checked and salvaged, and come into an older store",
+             test_pauses);
     run_test("D4 W2 rows of conditions are checked and salvaged, and come into an older store",
              test_conditions);
     run_test("D4 W8 rows of waits are checked, and a salvage begins them anew", test_waits);

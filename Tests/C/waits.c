@@ -1048,7 +1048,7 @@ static void do_something(void) {
     selene_scheduler scheduler = world.scheduler;
     history *task = &world.tasks[draw(TASKS)];
     int64_t now = atomic_load(&clock_now);
-    switch (draw(30)) {
+    switch (draw(31)) {
     case 0:
     case 1:
     case 2:
@@ -1127,6 +1127,12 @@ static void do_something(void) {
     case 29:
         CHECK_OK(selene_condition_set(scheduler, names[draw(2)], -1, (int32_t)draw(2)));
         break;
+    case 30: {
+        const int64_t ends[] = {0, 0, now + (int64_t)(1 + draw(30)) * S, SELENE_NEVER};
+        CHECK_OK(selene_scheduler_pause(scheduler, 1 + (uint32_t)draw(3), draw(3) ? NULL : "pool",
+                                        -1, ends[draw(4)]));
+        break;
+    }
     }
 }
 

@@ -133,6 +133,9 @@ private final class Subject {
         let group = try scheduler.group(name.buffer)
         lines.append("group \(name.buffer.text) \(group.limit) \(group.isPaused) \(group.running) \(group.waiting)")
       }
+      for pause in scheduler.pauses {
+        lines.append("pause \(pause.pool?.buffer.text ?? "") \(pause.kinds.rawValue) \(pause.until)")
+      }
       for name in scheduler.conditionNames {
         lines.append("condition \(name.buffer.text) \(try scheduler.condition(name.buffer))")
       }
@@ -271,6 +274,10 @@ private final class Subject {
     case .limit(let limit):
       try "g".withBytes { name in try host.enter { try $0.limit(group: name, to: limit, at: $1) } }
     case .pauseGroup(let isPaused): try host.pause(isPaused, group: "g")
+    case .hold(let kinds, let pool, let span):
+      try pool.withBytes { pool in
+        try host.enter { try $0.pause(kinds, of: pool, until: span == 0 ? 0 : $1.now.adding(span), at: $1) }
+      }
     case .define(let isDefined): try host.define(condition: "c", isDefined)
     case .meet(let isSatisfied): try host.set(condition: "c", isSatisfied)
     case .used: try host.enter { try $0.reportUse(from: $1.now - Time.minute, to: $1.now, at: $1) }
@@ -324,6 +331,8 @@ private final class Subject {
     case due(String, Span)
     case limit(UInt32)
     case pauseGroup(Bool)
+    /// Kinds of a pool for a span; 0: they go on, `Time.never`: without an end.
+    case hold(kinds: UInt32, pool: String, span: Span)
     case define(Bool)
     case meet(Bool)
   }
@@ -354,7 +363,7 @@ private final class Subject {
   }
 
   private static func step(_ chance: inout Chance) -> Subject.Step {
-    switch chance.below(44) {
+    switch chance.below(46) {
     case 0...4: return .register(recipe(&chance))
     case 32...33: return .batch((0..<1 + chance.below(4)).map { _ in recipe(&chance) })
     case 34: return .join
@@ -372,6 +381,10 @@ private final class Subject {
     case 30: return .define(!chance.once(in: 3))
     case 31: return .meet(!chance.once(in: 3))
     case 24: return .retry(chance.pick(ids))
+    case 44...45:
+      return .hold(
+        kinds: UInt32(1 + chance.below(3)), pool: chance.pick(["", "p", "q"]),
+        span: chance.pick([0, 0, Time.minute, Time.hour, Time.never]))
     case 6: return chance.once(in: 3) ? .cancelTag : .prune
     case 7: return chance.once(in: 3) ? .reset : .used
     case 8...10:

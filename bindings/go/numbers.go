@@ -547,6 +547,8 @@ const (
 	ReasonConditions Reason = 26
 	// ReasonFleetAway: It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
 	ReasonFleetAway Reason = 27
+	// ReasonKindPaused: The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).
+	ReasonKindPaused Reason = 28
 	// ReasonBackingOff: It has failed and is not due again yet.
 	ReasonBackingOff Reason = 64
 	// ReasonNoWindow: It could run, and no window of its kind was open.
@@ -620,6 +622,8 @@ func (n Reason) String() string {
 		return "conditions"
 	case ReasonFleetAway:
 		return "fleet_away"
+	case ReasonKindPaused:
+		return "kind_paused"
 	case ReasonBackingOff:
 		return "backing_off"
 	case ReasonNoWindow:
@@ -678,9 +682,9 @@ const (
 	EventTraceEnded EventType = 17
 	// EventTrouble: Something keeps the scheduler from working, or no longer does; detail says what, status whether.
 	EventTrouble EventType = 18
-	// EventPaused: A task was paused; without a task: the group whose name is in message.
+	// EventPaused: A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty: everywhere); without kinds: the group whose name is in message.
 	EventPaused EventType = 19
-	// EventResumed: A task, or a group, that was paused goes on.
+	// EventResumed: What was paused goes on: a task, kinds (also when their time has come), or a group.
 	EventResumed EventType = 20
 	// EventProgress: A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.
 	EventProgress EventType = 21

@@ -72,6 +72,18 @@ export const structs = {
   "expedited_left": "i64",
   "expedited_free_at": "i64"
  },
+ "pause": {
+  "pool": "text",
+  "kinds": "u32",
+  "reserved": "u32",
+  "until": "i64"
+ },
+ "pauses": {
+  "struct_size": "u32",
+  "flags": "u32",
+  "pauses": "ptr",
+  "count": "u64"
+ },
  "task": {
   "struct_size": "u32",
   "flags": "u32",
@@ -698,6 +710,7 @@ export const constants = {
  "REASON_OUT_OF_QUOTA": 25,
  "REASON_CONDITIONS": 26,
  "REASON_FLEET_AWAY": 27,
+ "REASON_KIND_PAUSED": 28,
  "REASON_BACKING_OFF": 64,
  "REASON_NO_WINDOW": 65,
  "REASON_WINDOW_OPEN": 66,

@@ -1,5 +1,6 @@
 // A checksum of each row: SQLite notices a broken page, but not a changed value.
 
+import CPlatform
 import SeleneCore
 
 /// A 64-bit multiplicative hash of numbers and bytes; finds damage, does not resist malice.
@@ -132,6 +133,42 @@ extension HostConditions {
     var sum = Checksum()
     sum.add(place)
     sum.add(name)
+    return sum.value
+  }
+}
+
+extension Pauses {
+  /// Takes what a row says; false if it is damaged.
+  mutating func load(row: Statement) -> Bool {
+    let until = PerKind(refresh: row.optional(2) ?? .min, processing: row.optional(3) ?? .min)
+    let pool = row.bytes(1)
+    guard Self.checksum(of: pool, until, at: row.int(0)) == row.int(4) else { return false }
+    return load(pool.isEmpty ? nil : pool, until)
+  }
+
+  /// Writes all of them as rows, into an empty table.
+  func write(_ statement: Statement) -> Int32 {
+    var place: Int64 = 0
+    for entry in entries {
+      place += 1
+      let pool = entry.pool?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0)
+      statement.bind(1, place)
+      statement.bindCopy(2, pool, isText: true)
+      statement.bind(3, entry.until.refresh == .min ? nil : entry.until.refresh)
+      statement.bind(4, entry.until.processing == .min ? nil : entry.until.processing)
+      statement.bind(5, Self.checksum(of: pool, entry.until, at: place))
+      let code = statement.execute()
+      guard code == SQLITE_OK else { return code }
+    }
+    return SQLITE_OK
+  }
+
+  private static func checksum(of pool: UnsafeRawBufferPointer, _ until: PerKind<Instant>, at place: Int64) -> Int64 {
+    var sum = Checksum()
+    sum.add(place)
+    sum.add(pool)
+    sum.add(until.refresh)
+    sum.add(until.processing)
     return sum.value
   }
 }

@@ -148,6 +148,7 @@ package final class SQLiteStore: Store {
     remember(state)
     try loadTimes(into: table)
     try loadGroups(into: table)
+    try loadPauses(into: table)
     try loadWaits(into: table)
     table.raiseSequence(to: state.lastSequence)
     table.finishLoading()
@@ -185,6 +186,21 @@ package final class SQLiteStore: Store {
       guard let terms = GroupTerms(row: rows), table.terms.groups.load(rows.bytes(1), terms, at: rows.int(0)) else {
         throw SeleneError(
           .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the groups is damaged")
+      }
+    }
+  }
+
+  /// What is paused (W12).
+  ///
+  /// - Throws: a status of stores.
+  func loadPauses(into table: TaskTable) throws(SeleneError) {
+    guard try connection.number("PRAGMA user_version") >= Schema.pausesVersion else { return }
+    let rows = try connection.prepare(Schema.readPauses)
+    defer { rows.finish() }
+    while try rows.step() {
+      guard table.pauses.load(row: rows) else {
+        throw SeleneError(
+          .storeCorrupt, "store", path: connection.path, "row \(rows.int(0)) of the pauses is damaged")
       }
     }
   }
@@ -251,10 +267,11 @@ package final class SQLiteStore: Store {
     guard let journal = table.journal else { return }
     let changes = StoredChanges(journal.stored, of: table)
     let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
-    let conditions = table.terms.conditions
-    // Records have the time of their change, groups and conditions have none.
+    let (conditions, pauses) = (table.terms.conditions, table.pauses)
+    // Records have the time of their change, groups, conditions and pauses have none.
     let mustWriteState =
-      isLast || !groups.isEmpty || conditions.isUnsaved || changes.removed > 0 || state.life != written.life
+      isLast || !groups.isEmpty || conditions.isUnsaved || pauses.isUnsaved || changes.removed > 0
+      || state.life != written.life
       || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
     let times = table.handlerTimes.unsavedPlaces
@@ -270,6 +287,7 @@ package final class SQLiteStore: Store {
       for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
       for group in groups where code == SQLITE_OK { code = write(group) }
       if conditions.isUnsaved && code == SQLITE_OK { code = write(conditions) }
+      if pauses.isUnsaved && code == SQLITE_OK { code = write(pauses) }
       if let books, code == SQLITE_OK { code = write(books) }
       if let waits, code == SQLITE_OK { code = write(waits) }
       for run in runs where code == SQLITE_OK { code = write(run) }
@@ -377,6 +395,14 @@ package final class SQLiteStore: Store {
       code = write.execute()
     }
     return code
+  }
+
+  private func write(_ pauses: Pauses) -> Int32 {
+    guard (try? connection.run(Schema.deletePauses)) != nil,
+      let write = try? connection.prepare(Schema.writePause)
+    else { return connection.lastCode }
+    defer { write.finish() }
+    return pauses.write(write)
   }
 
   private func write(_ waits: KeptWaits) -> Int32 {

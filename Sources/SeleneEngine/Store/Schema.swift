@@ -4,14 +4,14 @@
 enum Schema {
   /// "Seln", in the header of the file.
   static let applicationID: UInt32 = 0x5365_6C6E
-  static let version: Int32 = 9
+  static let version: Int32 = 10
 
   /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
-    PRAGMA user_version = 9;
+    PRAGMA user_version = 10;
     CREATE TABLE scheduler (
       one              INTEGER PRIMARY KEY CHECK (one = 1),
       life             INTEGER NOT NULL,
@@ -73,6 +73,13 @@ enum Schema {
       terms     BLOB    NOT NULL,
       checksum  INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE pause (
+      place       INTEGER PRIMARY KEY,
+      pool        TEXT    NOT NULL,
+      refresh     INTEGER,
+      processing  INTEGER,
+      checksum    INTEGER NOT NULL
+    ) STRICT;
     """
   /// What makes of version n + 1 the one after it; run within the first commit, when all that is there was found good.
   static let steps: [StaticString] = [
@@ -117,8 +124,17 @@ enum Schema {
       checksum  INTEGER NOT NULL
     ) STRICT
     """,
+    """
+    CREATE TABLE pause (
+      place       INTEGER PRIMARY KEY,
+      pool        TEXT    NOT NULL,
+      refresh     INTEGER,
+      processing  INTEGER,
+      checksum    INTEGER NOT NULL
+    ) STRICT
+    """,
   ]
-  static let setVersion: StaticString = "PRAGMA user_version = 9"
+  static let setVersion: StaticString = "PRAGMA user_version = 10"
   /// Whether the log may have holes where power was lost: set by a commit that is durable before the first that is not.
   static let writeRelaxed: StaticString = "UPDATE scheduler SET relaxed=1"
   static let writeFull: StaticString = "UPDATE scheduler SET relaxed=0"
@@ -129,7 +145,7 @@ enum Schema {
   /// How many columns the rows of the other tables have; the one with as many as a task has numbers where that has texts.
   static let otherColumns = 3...10
   /// How many tables a store has, by version.
-  static let tables: ClosedRange<Int64> = 3...8
+  static let tables: ClosedRange<Int64> = 3...9
 
   static let countTables: StaticString = "SELECT count(*) FROM sqlite_schema"
 
@@ -202,5 +218,11 @@ enum Schema {
   static let deleteRuns: StaticString = "DELETE FROM member_run"
   static let readRuns: StaticString = "SELECT token, terms, checksum FROM member_run ORDER BY token"
   static let runsVersion: Int64 = 9
+  /// Until when each kind is paused, the greatest number being without an end; without a name of a pool it is paused
+  /// everywhere. Places count from 1.
+  static let writePause: StaticString = "INSERT INTO pause VALUES (?1, ?2, ?3, ?4, ?5)"
+  static let deletePauses: StaticString = "DELETE FROM pause"
+  static let readPauses: StaticString = "SELECT place, pool, refresh, processing, checksum FROM pause ORDER BY place"
+  static let pausesVersion: Int64 = 10
   static let readTasks: StaticString = "SELECT * FROM task ORDER BY sequence"
 }

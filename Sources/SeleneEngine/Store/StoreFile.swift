@@ -121,6 +121,7 @@ package enum StoreFile {
     }
     let table = TaskTable(Policy(), generator: Generator(seed: 0))
     try store.loadConditions(into: table)
+    try store.loadPauses(into: table)
     var rows = try TaskRows(connection)
     defer { rows.finish() }
     while try rows.step() {
@@ -245,6 +246,8 @@ package enum StoreFile {
     var groups: [(name: Bytes, terms: GroupTerms)] = []
     /// The conditions that hosts had defined.
     var conditions: [(number: Int, name: Bytes)] = []
+    /// What was paused.
+    var pauses = Pauses()
     var damaged: UInt64 = 0
     /// Something in it is as only this library writes it: a row with its checksum.
     var isStore = false
@@ -265,6 +268,7 @@ package enum StoreFile {
         if let found = try? SQLiteStore.readState(reader) { (gathered.state, gathered.owner) = found }
         gathered.groups = readGroups(reader)
         gathered.conditions = readConditions(reader)
+        gathered.pauses = readPauses(reader)
         // Where the list of free pages is broken, others than those of the tree may hold what was deleted.
         isWhole =
           copyRows(reader, into: insert) && (!isFreeListWhole || (try? SQLiteStore.checkWhole(reader)) != nil)
@@ -314,6 +318,15 @@ package enum StoreFile {
       names.append((number, Bytes(copying: rows.bytes(1))))
     }
     return names
+  }
+
+  /// What can be read of the pauses.
+  private static func readPauses(_ reader: SQLite) -> Pauses {
+    var pauses = Pauses()
+    guard let rows = try? reader.prepare(Schema.readPauses) else { return pauses }
+    defer { rows.finish() }
+    while (try? rows.step()) == true { _ = pauses.load(row: rows) }
+    return pauses
   }
 
   /// Removes rows that are not tasks, and of several with one id those that were replaced.
@@ -382,6 +395,10 @@ package enum StoreFile {
       guard code == SQLITE_OK else { throw image.error(code) }
       place += 1
     }
+    let writePause = try image.prepare(Schema.writePause)
+    defer { writePause.finish() }
+    let code = gathered.pauses.write(writePause)
+    guard code == SQLITE_OK else { throw image.error(code) }
     let write = try image.prepare(Schema.writeState)
     defer { write.finish() }
     state.bind(write, owner: gathered.owner)

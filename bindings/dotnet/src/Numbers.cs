@@ -318,6 +318,8 @@ namespace Selene
         Conditions = 26,
         /// <summary>It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.</summary>
         FleetAway = 27,
+        /// <summary>The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).</summary>
+        KindPaused = 28,
         /// <summary>It has failed and is not due again yet.</summary>
         BackingOff = 64,
         /// <summary>It could run, and no window of its kind was open.</summary>
@@ -373,9 +375,9 @@ namespace Selene
         TraceEnded = 17,
         /// <summary>Something keeps the scheduler from working, or no longer does; detail says what, status whether.</summary>
         Trouble = 18,
-        /// <summary>A task was paused; without a task: the group whose name is in message.</summary>
+        /// <summary>A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty: everywhere); without kinds: the group whose name is in message.</summary>
         Paused = 19,
-        /// <summary>A task, or a group, that was paused goes on.</summary>
+        /// <summary>What was paused goes on: a task, kinds (also when their time has come), or a group.</summary>
         Resumed = 20,
         /// <summary>A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.</summary>
         Progress = 21,

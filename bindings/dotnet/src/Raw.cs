@@ -194,6 +194,24 @@ namespace Selene
             [FieldOffset(104)] internal long expedited_free_at;
         }
 
+        [StructLayout(LayoutKind.Explicit, Size = 32)]
+        internal struct Pause
+        {
+            [FieldOffset(0)] internal Text pool;
+            [FieldOffset(16)] internal uint kinds;
+            [FieldOffset(20)] internal uint reserved;
+            [FieldOffset(24)] internal long until;
+        }
+
+        [StructLayout(LayoutKind.Explicit, Size = 24)]
+        internal struct Pauses
+        {
+            [FieldOffset(0)] internal uint struct_size;
+            [FieldOffset(4)] internal uint flags;
+            [FieldOffset(8)] internal Pause* pauses;
+            [FieldOffset(16)] internal ulong count;
+        }
+
         [StructLayout(LayoutKind.Explicit, Size = 216)]
         internal struct Task
         {
@@ -837,6 +855,16 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_scheduler_enable(ulong scheduler, uint kinds);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_scheduler_pause(
+            ulong scheduler, uint kinds, byte* pool, long pool_length, long until);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_pause_list(ulong scheduler, Pauses** out_pauses);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern void selene_pauses_destroy(Pauses* pauses);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_scheduler_next_wakeup(ulong scheduler, long* out_at, long* out_delay);

@@ -887,6 +887,8 @@ pub enum Reason {
     Conditions,
     /// It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
     FleetAway,
+    /// The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).
+    KindPaused,
     /// It has failed and is not due again yet.
     BackingOff,
     /// It could run, and no window of its kind was open.
@@ -936,6 +938,7 @@ impl Reason {
             Reason::OutOfQuota => raw::SELENE_REASON_OUT_OF_QUOTA,
             Reason::Conditions => raw::SELENE_REASON_CONDITIONS,
             Reason::FleetAway => raw::SELENE_REASON_FLEET_AWAY,
+            Reason::KindPaused => raw::SELENE_REASON_KIND_PAUSED,
             Reason::BackingOff => raw::SELENE_REASON_BACKING_OFF,
             Reason::NoWindow => raw::SELENE_REASON_NO_WINDOW,
             Reason::WindowOpen => raw::SELENE_REASON_WINDOW_OPEN,
@@ -977,6 +980,7 @@ impl Reason {
             raw::SELENE_REASON_OUT_OF_QUOTA => Reason::OutOfQuota,
             raw::SELENE_REASON_CONDITIONS => Reason::Conditions,
             raw::SELENE_REASON_FLEET_AWAY => Reason::FleetAway,
+            raw::SELENE_REASON_KIND_PAUSED => Reason::KindPaused,
             raw::SELENE_REASON_BACKING_OFF => Reason::BackingOff,
             raw::SELENE_REASON_NO_WINDOW => Reason::NoWindow,
             raw::SELENE_REASON_WINDOW_OPEN => Reason::WindowOpen,
@@ -1018,6 +1022,7 @@ impl Reason {
             Reason::OutOfQuota => "out_of_quota",
             Reason::Conditions => "conditions",
             Reason::FleetAway => "fleet_away",
+            Reason::KindPaused => "kind_paused",
             Reason::BackingOff => "backing_off",
             Reason::NoWindow => "no_window",
             Reason::WindowOpen => "window_open",
@@ -1076,9 +1081,9 @@ pub enum EventType {
     TraceEnded,
     /// Something keeps the scheduler from working, or no longer does; detail says what, status whether.
     Trouble,
-    /// A task was paused; without a task: the group whose name is in message.
+    /// A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty: everywhere); without kinds: the group whose name is in message.
     Paused,
-    /// A task, or a group, that was paused goes on.
+    /// What was paused goes on: a task, kinds (also when their time has come), or a group.
     Resumed,
     /// A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.
     Progress,

@@ -150,6 +150,7 @@ pub const SELENE_REASON_GROUP_FULL: i32 = 24;
 pub const SELENE_REASON_OUT_OF_QUOTA: i32 = 25;
 pub const SELENE_REASON_CONDITIONS: i32 = 26;
 pub const SELENE_REASON_FLEET_AWAY: i32 = 27;
+pub const SELENE_REASON_KIND_PAUSED: i32 = 28;
 pub const SELENE_REASON_BACKING_OFF: i32 = 64;
 pub const SELENE_REASON_NO_WINDOW: i32 = 65;
 pub const SELENE_REASON_WINDOW_OPEN: i32 = 66;
@@ -404,6 +405,24 @@ pub struct selene_scheduler_info {
     pub stuck_handlers: u32,
     pub expedited_left: i64,
     pub expedited_free_at: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_pause {
+    pub pool: selene_text,
+    pub kinds: u32,
+    pub reserved: u32,
+    pub until: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct selene_pauses {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub pauses: *const selene_pause,
+    pub count: u64,
 }
 
 #[repr(C)]
@@ -1019,6 +1038,9 @@ extern "C" {
     pub fn selene_clock_set(scheduler: selene_scheduler, now: i64) -> selene_status;
     pub fn selene_scheduler_get(scheduler: selene_scheduler, out_info: *mut selene_scheduler_info) -> selene_status;
     pub fn selene_scheduler_enable(scheduler: selene_scheduler, kinds: u32) -> selene_status;
+    pub fn selene_scheduler_pause(scheduler: selene_scheduler, kinds: u32, pool: *const c_char, pool_length: i64, until: i64) -> selene_status;
+    pub fn selene_pause_list(scheduler: selene_scheduler, out_pauses: *mut *mut selene_pauses) -> selene_status;
+    pub fn selene_pauses_destroy(pauses: *mut selene_pauses);
     pub fn selene_scheduler_next_wakeup(scheduler: selene_scheduler, out_at: *mut i64, out_delay: *mut i64) -> selene_status;
     pub fn selene_scheduler_prune(scheduler: selene_scheduler, out_count: *mut u64) -> selene_status;
     pub fn selene_scheduler_reset(scheduler: selene_scheduler) -> selene_status;
@@ -1258,6 +1280,16 @@ mod layout {
         assert_eq!(offset!(selene_scheduler_info, stuck_handlers), 92);
         assert_eq!(offset!(selene_scheduler_info, expedited_left), 96);
         assert_eq!(offset!(selene_scheduler_info, expedited_free_at), 104);
+        assert_eq!((size_of::<selene_pause>(), align_of::<selene_pause>()), (32, 8));
+        assert_eq!(offset!(selene_pause, pool), 0);
+        assert_eq!(offset!(selene_pause, kinds), 16);
+        assert_eq!(offset!(selene_pause, reserved), 20);
+        assert_eq!(offset!(selene_pause, until), 24);
+        assert_eq!((size_of::<selene_pauses>(), align_of::<selene_pauses>()), (24, 8));
+        assert_eq!(offset!(selene_pauses, struct_size), 0);
+        assert_eq!(offset!(selene_pauses, flags), 4);
+        assert_eq!(offset!(selene_pauses, pauses), 8);
+        assert_eq!(offset!(selene_pauses, count), 16);
         assert_eq!((size_of::<selene_task>(), align_of::<selene_task>()), (216, 8));
         assert_eq!(offset!(selene_task, struct_size), 0);
         assert_eq!(offset!(selene_task, flags), 4);

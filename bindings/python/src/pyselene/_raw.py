@@ -167,6 +167,7 @@ SELENE_REASON_GROUP_FULL = 24
 SELENE_REASON_OUT_OF_QUOTA = 25
 SELENE_REASON_CONDITIONS = 26
 SELENE_REASON_FLEET_AWAY = 27
+SELENE_REASON_KIND_PAUSED = 28
 SELENE_REASON_BACKING_OFF = 64
 SELENE_REASON_NO_WINDOW = 65
 SELENE_REASON_WINDOW_OPEN = 66
@@ -420,6 +421,26 @@ class selene_scheduler_info(Structure):
         ("stuck_handlers", c_uint32),
         ("expedited_left", c_int64),
         ("expedited_free_at", c_int64),
+    )
+
+
+class selene_pause(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("pool", selene_text),
+        ("kinds", c_uint32),
+        ("reserved", c_uint32),
+        ("until", c_int64),
+    )
+
+
+class selene_pauses(Structure):
+    __slots__ = ()
+    _fields_ = (
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("pauses", POINTER(selene_pause)),
+        ("count", c_uint64),
     )
 
 
@@ -1141,6 +1162,9 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_clock_set": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_get": (c_int32, (c_uint64, POINTER(selene_scheduler_info))),
     "selene_scheduler_enable": (c_int32, (c_uint64, c_uint32)),
+    "selene_scheduler_pause": (c_int32, (c_uint64, c_uint32, c_char_p, c_int64, c_int64)),
+    "selene_pause_list": (c_int32, (c_uint64, POINTER(POINTER(selene_pauses)))),
+    "selene_pauses_destroy": (None, (POINTER(selene_pauses),)),
     "selene_scheduler_next_wakeup": (c_int32, (c_uint64, POINTER(c_int64), POINTER(c_int64))),
     "selene_scheduler_prune": (c_int32, (c_uint64, POINTER(c_uint64))),
     "selene_scheduler_reset": (c_int32, (c_uint64,)),
@@ -1355,6 +1379,9 @@ class Functions:
         "selene_clock_set",
         "selene_scheduler_get",
         "selene_scheduler_enable",
+        "selene_scheduler_pause",
+        "selene_pause_list",
+        "selene_pauses_destroy",
         "selene_scheduler_next_wakeup",
         "selene_scheduler_prune",
         "selene_scheduler_reset",
@@ -1523,6 +1550,9 @@ class Functions:
     selene_clock_set: Any
     selene_scheduler_get: Any
     selene_scheduler_enable: Any
+    selene_scheduler_pause: Any
+    selene_pause_list: Any
+    selene_pauses_destroy: Any
     selene_scheduler_next_wakeup: Any
     selene_scheduler_prune: Any
     selene_scheduler_reset: Any

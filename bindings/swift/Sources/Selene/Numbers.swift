@@ -510,6 +510,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let conditions = Reason(rawValue: 26)
   /// It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop.
   public static let fleetAway = Reason(rawValue: 27)
+  /// The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).
+  public static let kindPaused = Reason(rawValue: 28)
   /// It has failed and is not due again yet.
   public static let backingOff = Reason(rawValue: 64)
   /// It could run, and no window of its kind was open.
@@ -555,6 +557,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
     case 25: "out_of_quota"
     case 26: "conditions"
     case 27: "fleet_away"
+    case 28: "kind_paused"
     case 64: "backing_off"
     case 65: "no_window"
     case 66: "window_open"
@@ -611,9 +614,9 @@ public struct EventType: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let traceEnded = EventType(rawValue: 17)
   /// Something keeps the scheduler from working, or no longer does; detail says what, status whether.
   public static let trouble = EventType(rawValue: 18)
-  /// A task was paused; without a task: the group whose name is in message.
+  /// A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty: everywhere); without kinds: the group whose name is in message.
   public static let paused = EventType(rawValue: 19)
-  /// A task, or a group, that was paused goes on.
+  /// What was paused goes on: a task, kinds (also when their time has come), or a group.
   public static let resumed = EventType(rawValue: 20)
   /// A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run.
   public static let progress = EventType(rawValue: 21)

@@ -39,9 +39,9 @@ public enum EventType {
     TRACE_ENDED(17),
     /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. */
     TROUBLE(18),
-    /** A task was paused; without a task: the group whose name is in message. */
+    /** A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty: everywhere); without kinds: the group whose name is in message. */
     PAUSED(19),
-    /** A task, or a group, that was paused goes on. */
+    /** What was paused goes on: a task, kinds (also when their time has come), or a group. */
     RESUMED(20),
     /** A run reported its progress (selene_run_progress): the first report at once, later ones at most four times a second of scheduler time, and always the last one, before the end of the run. */
     PROGRESS(21),

@@ -192,6 +192,26 @@ final class Layout {
         static final int EXPEDITED_FREE_AT = 104;
     }
 
+    static final class Pause {
+        private Pause() {}
+
+        static final int SIZE = 32;
+        static final int POOL = 0;
+        static final int KINDS = 16;
+        static final int RESERVED = 20;
+        static final int UNTIL = 24;
+    }
+
+    static final class Pauses {
+        private Pauses() {}
+
+        static final int SIZE = 24;
+        static final int STRUCT_SIZE = 0;
+        static final int FLAGS = 4;
+        static final int PAUSES = 8;
+        static final int COUNT = 16;
+    }
+
     static final class Task {
         private Task() {}
 

@@ -58,6 +58,15 @@ final class Raw {
     /** Switches kinds on and off; initially all are on. */
     static native void selene_scheduler_enable(long scheduler, int kinds);
 
+    /** Pauses kinds, everywhere or in one pool, until an instant: of their tasks none begins, whoever asks for it, and runs in flight go on. */
+    static native void selene_scheduler_pause(long scheduler, int kinds, long pool, long poolLength, long until);
+
+    /** Lists what selene_scheduler_pause holds back: first everywhere, then by pool, in the order of the bytes of their names. */
+    static native void selene_pause_list(long scheduler, long outPauses);
+
+    /** Frees what selene_pause_list returned; NULL is ignored. */
+    static native void selene_pauses_destroy(long pauses);
+
     /** Says when it is worth opening the next window. */
     static native void selene_scheduler_next_wakeup(long scheduler, long outAt, long outDelay);
 

@@ -57,6 +57,8 @@ public enum Reason {
     CONDITIONS(26),
     /** It belongs to a fleet whose database does not answer, or refuses its node's requests (SELENE_TROUBLE_FLEET): the outcome of its run cannot be reported, and when the lease can no longer be relied on the run is asked to stop. */
     FLEET_AWAY(27),
+    /** The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause). */
+    KIND_PAUSED(28),
     /** It has failed and is not due again yet. */
     BACKING_OFF(64),
     /** It could run, and no window of its kind was open. */
@@ -143,6 +145,8 @@ public enum Reason {
                 return CONDITIONS;
             case 27:
                 return FLEET_AWAY;
+            case 28:
+                return KIND_PAUSED;
             case 64:
                 return BACKING_OFF;
             case 65:
