@@ -36,8 +36,7 @@ extension Scheduler {
     let last = now.adding(Time.tenYears)
     guard until > now, until <= last else {
       throw .range(
-        "until", until, now.adding(1), last, .instant,
-        "0 (resume), instants after now up to 10 years ahead, and SELENE_NEVER (until resumed)")
+        "until", until, now.adding(1), last, .instant, "instants after now, up to 10 years ahead")
     }
   }
 

@@ -34,6 +34,7 @@ from ._info import SchedulerInfo
 from ._library import library_version
 from ._output import Output
 from ._pace import Pace
+from ._pause import Pause
 from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
 from ._progress import Progress
 from ._report import Plan, PlanRun, Report, ReportRun
@@ -85,6 +86,7 @@ __all__ = [
     "Outcome",
     "Output",
     "Pace",
+    "Pause",
     "Peer",
     "Plan",
     "PlanRun",

@@ -21,9 +21,10 @@ from ._handler import Function, OnStop
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
 from ._names import whole
 from ._output import Output
+from ._pause import Pause, pauses_of
 from ._scheduler_handlers import F, HandlerCalls, name_of
 from ._task import Task, raw_task, task_info
-from ._terms import Disposition, Existing, Schedule, State, StateName
+from ._terms import Disposition, Existing, Kinds, Schedule, State, StateName, kind_bits
 from ._time import instant_ns
 from ._waits import Waits, take_waits
 
@@ -362,28 +363,81 @@ class TaskCalls(HandlerCalls):
         self._engine.set_next(key, engine.now_ns())
         return False
 
-    def pause(self, id: str | None = None, *, tag: str | None = None, group: str | None = None) -> int:
+    def pause(
+        self,
+        id: str | None = None,
+        *,
+        tag: str | None = None,
+        group: str | None = None,
+        kinds: Kinds | None = None,
+        pool: str | None = None,
+        until: datetime | None = None,
+    ) -> int:
         """Pauses a task and all that wait behind it, or every live task that carries the tag now; says how many.
 
         They stay as they are, and none begins until resume(); a run in flight goes on. The store keeps it. NotFound.
         A group is paused as such, with what is registered later, too; says how many of its tasks wait.
-        """
-        return self._pause("pause", id, tag, group)
 
-    def resume(self, id: str | None = None, *, tag: str | None = None, group: str | None = None) -> int:
+        Kinds are paused as such, too, everywhere or in one `pool` (without kinds: both), until an instant or until
+        resume(kinds=…, pool=…); answers 0. pauses() lists them.
+
+        >>> import pyselene as selene
+        >>> scheduler = selene.Scheduler()
+        >>> _ = scheduler.pause(kinds="refresh")
+        >>> print(*scheduler.pauses())
+        refresh: paused until resumed
+        """
+        if kinds is None and pool is None:
+            if until is not None:
+                raise TypeError("pause() takes until= with kinds= or pool=")
+            return self._pause("pause", id, tag, group)
+        end = _raw.SELENE_NEVER if until is None else instant_ns(until, "until")
+        if end == 0:
+            raise ValueError("until is 1970, which is past; allowed is an instant after now")
+        return self._pause_kinds("pause", (id, tag, group), kinds, pool, end)
+
+    def resume(
+        self,
+        id: str | None = None,
+        *,
+        tag: str | None = None,
+        group: str | None = None,
+        kinds: Kinds | None = None,
+        pool: str | None = None,
+    ) -> int:
         """Lets what was paused go on: a task and all that wait behind it, what carries the tag, a group; says how many.
 
-        Without any it lets a drained scheduler dispatch again, and answers 0.
+        Kinds and pools go on that were paused as such; answers 0. Without anything it lets a drained scheduler dispatch
+        again, and answers 0.
         """
+        if kinds is not None or pool is not None:
+            return self._pause_kinds("resume", (id, tag, group), kinds, pool, 0)
         if id is None and tag is None and group is None:
             self._engine.check(library.selene_scheduler_resume(self._engine.handle))
             return 0
         return self._pause("resume", id, tag, group)
 
+    def pauses(self) -> list[Pause]:
+        """The kinds that are paused, everywhere first, then by pool."""
+        return pauses_of(self._engine)
+
+    def _pause_kinds(
+        self, verb: str, others: tuple[str | None, ...], kinds: Kinds | None, pool: str | None, until: int
+    ) -> int:
+        if any(other is not None for other in others):
+            raise TypeError(f"{verb}() takes kinds= and pool= without an id, tag= or group=")
+        name = b"" if pool is None else encode(pool, "pool")
+        bits = 0 if kinds is None else kind_bits(kinds)
+        if pool == "" or (kinds is not None and bits == 0):
+            raise ValueError(f"{verb}() was given {'an empty pool' if pool == '' else 'no kind'}")
+        engine = self._engine
+        engine.check(library.selene_scheduler_pause(engine.handle, bits, name, len(name), until))
+        return 0
+
     def _pause(self, verb: str, id: str | None, tag: str | None, group: str | None) -> int:
         given = [(name, text) for name, text in (("id", id), ("tag", tag), ("group", group)) if text is not None]
         if len(given) != 1:
-            raise TypeError(f"{verb}() takes an id, or tag=, or group=")
+            raise TypeError(f"{verb}() takes an id, or tag=, or group=, or kinds= and pool=")
         ((name, text),) = given
         key = encode(text, name)
         if name == "group":

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from .. import NotFound, Scheduler, State, TaskInfo
+from .. import Kind, NotFound, Scheduler, State, TaskInfo
 from ..testing import VirtualClock
 from . import duration, show, to_json, wire
 from . import options as o
@@ -237,9 +237,14 @@ def pause(
         str | None,
         typer.Option(metavar="GROUP", help="The group, including tasks that join it later.", show_default=False),
     ] = None,
+    kinds: o.PausedKinds = None,
+    pool: o.PausedPool = None,
+    until: o.Until = None,
 ) -> None:
-    """Pause tasks of a store: they stay as they are, and none begins until they are resumed."""
-    _pause("pause", store, ids, tag, group)
+    """Pause tasks of a store: they stay as they are, and none begins until they are resumed, or a time has come."""
+    if until is not None and kinds is None and pool is None:
+        raise Problem("--until is for --kind and --pool", Exit.USAGE)
+    _pause("pause", store, ids, tag, group, kinds, pool, until)
 
 
 @command()
@@ -252,9 +257,11 @@ def resume(
         str | None, typer.Option(metavar="TAG", help="Every task with this tag.", show_default=False)
     ] = None,
     group: Annotated[str | None, typer.Option(metavar="GROUP", help="The group.", show_default=False)] = None,
+    kinds: o.PausedKinds = None,
+    pool: o.PausedPool = None,
 ) -> None:
     """Let tasks of a store go on that were paused."""
-    _pause("resume", store, ids, tag, group)
+    _pause("resume", store, ids, tag, group, kinds, pool)
 
 
 @command()
@@ -291,10 +298,23 @@ def _change_condition(verb: str, name: str, store: Path) -> None:
     typer.echo(f"{'met' if verb == 'meet' else 'lost'} condition {printable(name)}")
 
 
-def _pause(verb: str, store: Path, ids: list[str] | None, tag: str | None, group: str | None) -> None:
-    if bool(ids) + (tag is not None) + (group is not None) != 1:
-        raise Problem(f"{verb} needs ids, or --tag, or --group", Exit.USAGE)
+def _pause(
+    verb: str,
+    store: Path,
+    ids: list[str] | None,
+    tag: str | None,
+    group: str | None,
+    kinds: str | None,
+    pool: str | None,
+    until: datetime | None = None,
+) -> None:
+    is_of_kinds = kinds is not None or pool is not None
+    if bool(ids) + (tag is not None) + (group is not None) + is_of_kinds != 1:
+        raise Problem(f"{verb} needs ids, or --tag, or --group, or --kind and --pool", Exit.USAGE)
     with _looking(None, store) as scheduler:
+        if is_of_kinds:
+            _pause_kinds(verb, scheduler, kinds, pool, until)
+            return
         if group is not None:
             count = (scheduler.pause if verb == "pause" else scheduler.resume)(group=group)
             typer.echo(f"{verb}d group {printable(group)}: {count} of its tasks wait{'s' if count == 1 else ''}")
@@ -304,6 +324,20 @@ def _pause(verb: str, store: Path, ids: list[str] | None, tag: str | None, group
             _get(scheduler, name)
         count = change(tag=tag) if tag is not None else sum(change(name) for name in ids or ())
     typer.echo(f"{verb}d {count} {'task' if count == 1 else 'tasks'}")
+
+
+def _pause_kinds(verb: str, scheduler: Scheduler, kinds: str | None, pool: str | None, until: datetime | None) -> None:
+    named = None if kinds is None else [Kind.of(kind, "kinds") for kind in kinds.split(",")]
+    try:
+        if verb == "pause":
+            scheduler.pause(kinds=named, pool=pool, until=until)
+        else:
+            scheduler.resume(kinds=named, pool=pool)
+    except ValueError as error:
+        raise Problem(f"{verb}: {error}", Exit.USAGE) from None
+    where = "" if pool is None else f" of pool {printable(pool)}"
+    end = "" if until is None else f" until {until.isoformat(sep=' ', timespec='seconds')}"
+    typer.echo(f"{verb}d {' and '.join(map(str, named or Kind))}{where}{end}")
 
 
 def _one_of(workload: str | None, store: Path | None) -> Workload | None:

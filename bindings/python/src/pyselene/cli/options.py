@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -91,6 +92,16 @@ def _kinds(text: str) -> str:
     return text
 
 
+def _instant(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f'found "{text}"; allowed is a date and a time, such as 2030-01-31T18:00, in local time or with an offset'
+        ) from None
+    return at.astimezone()
+
+
 _SIMULATED_EVERY: Final = 15 * duration.MINUTE
 """How often windows come in a simulation."""
 
@@ -161,6 +172,34 @@ Kinds = Annotated[
         metavar="LIST",
         help="Kinds that run: refresh, processing, or both with a comma. [dim](both)[/]",
         rich_help_panel=WINDOWS,
+        show_default=False,
+    ),
+]
+PausedKinds = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        parser=_kinds,
+        metavar="LIST",
+        help="Kinds as such: refresh, processing, or both with a comma.",
+        show_default=False,
+    ),
+]
+PausedPool = Annotated[
+    str | None,
+    typer.Option(
+        "--pool",
+        metavar="POOL",
+        help="Only the tasks that processes of this pool run; without --kind of both kinds.",
+        show_default=False,
+    ),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=_instant,
+        metavar="WHEN",
+        help="When the kinds go on by themselves, such as 2030-01-31T18:00. [dim](when resumed)[/]",
         show_default=False,
     ),
 ]

@@ -25,6 +25,7 @@ from .. import (
     SeleneError,
     State,
     TaskInfo,
+    Unsupported,
 )
 from .._time import instant
 from .board import Board
@@ -80,6 +81,7 @@ _REASONS: Final = {
     ReasonCode.GROUP_FULL: "as many runs of its group as may are under way",
     ReasonCode.OUT_OF_QUOTA: "expedited tasks have used their quota",
     ReasonCode.CONDITIONS: "needs conditions",
+    ReasonCode.KIND_PAUSED: "its kind is paused",
     ReasonCode.FLEET_AWAY: "the database of its fleet does not answer",
 }
 
@@ -324,6 +326,10 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
             *([Text(info.last_failure.message if info.last_failure else "")] if fails else []),
         )
     console.print(rows if infos else "no tasks")
+    # An owner of an earlier version cannot be asked.
+    with suppress(Unsupported):
+        for pause in scheduler.pauses():
+            console.print(Text(str(pause), "yellow"))
 
 
 def show_failed(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
