@@ -277,4 +277,13 @@ ends "a workload" 0 'exit 0 *succeeded' -- --store "$work/moving" "$work/moved"
 mv "$work/moved" "$work/folder"
 ends "that moved to another folder is the same" 0 'is over: succeeded' -- --store "$work/moving" "$work/folder/moved"
 
+ends "kinds are paused for a time" 0 '^paused refresh until 20' -- --store "$store" --pause-kinds refresh --pause-for 2h
+ends "a pool is paused, too" 0 '^paused pool mailer$' -- --store "$store" --pause-pool mailer
+ends "and a task says so" 0 'its kind is paused, may change in' -- --store "$store" --explain feed
+ends "they go on" 0 '^resumed refresh,processing$' -- --store "$store" --resume-kinds refresh,processing
+ends "as does the pool" 0 '^resumed pool mailer$' -- --store "$store" --resume-pool mailer
+ends "a kind has a name" 2 'allowed is refresh, processing' -- --store "$store" --pause-kinds other
+ends "a pool has a name" 2 'allowed is the name of a pool' -- --store "$store" --pause-pool ''
+ends "only kinds are paused for a time" 2 'allowed is --pause-kinds or --pause-pool' -- --store "$store" --pause feed --pause-for 1h
+
 results

@@ -450,9 +450,29 @@ static const char *done_with(const char *option) {
                                                : "cancelled";
 }
 
+/* Kinds as such, everywhere or in a pool. */
+static selene_status pause_kinds(selene_scheduler scheduler, const struct options *options) {
+    const struct pause_option *pause = &options->pause;
+    const char *pool = pause->kinds ? NULL : pause->name;
+    int64_t until = strncmp(pause->option, "pause", 5) == 0 ? SELENE_NEVER : 0;
+    selene_status status = SELENE_OK;
+    if (options->pause_for) {
+        status = selene_scheduler_now(scheduler, &until);
+        until += options->pause_for;
+    }
+    if (!status) status = selene_scheduler_pause(scheduler, pause->kinds, pool, -1, until);
+    if (status) return status;
+    printf("%s %s%s", done_with(pause->option), pool ? "pool " : "",
+           printable(pause->name, -1).text);
+    if (options->pause_for) printf(" until %s", timestamp_exact(until).text);
+    putchar('\n');
+    return SELENE_OK;
+}
+
 selene_status keep_pause(selene_scheduler scheduler, const struct options *options) {
     const struct pause_option *pause = &options->pause;
     uint64_t count = 0;
+    if (!pause->function) return pause_kinds(scheduler, options);
     selene_status status = pause->function(scheduler, pause->name, -1, &count);
     if (status) return status;
     if (!options->changes_condition && strstr(pause->option, "group")) {

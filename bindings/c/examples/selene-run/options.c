@@ -74,6 +74,12 @@ static const char help[] =
     "                     resume them; as --retry\n"
     "  --pause-group GROUP, --resume-group GROUP\n"
     "                     the same for a group, including tasks that join it later; as --retry\n"
+    "  --pause-kinds LIST, --resume-kinds LIST\n"
+    "                     the same for kinds, refresh, processing, or both with a comma; as "
+    "--retry\n"
+    "  --pause-pool POOL, --resume-pool POOL\n"
+    "                     the same for all that processes of a pool run; as --retry\n"
+    "  --pause-for TIME   how long kinds, or those of a pool, are paused (until resumed)\n"
     "  --meet NAME, --lose NAME\n"
     "                     set the condition NAME to satisfied, or not satisfied, in the process "
     "that\n"
@@ -191,6 +197,11 @@ enum option_number {
     RESUME_TAG,
     PAUSE_GROUP,
     RESUME_GROUP,
+    PAUSE_KINDS,
+    RESUME_KINDS,
+    PAUSE_POOL,
+    RESUME_POOL,
+    PAUSE_FOR,
     GROUP_LIMIT,
     CONDITION,
     MEET,
@@ -249,6 +260,11 @@ static const struct option table[] = {
     {"resume-tag", required_argument, NULL, RESUME_TAG},
     {"pause-group", required_argument, NULL, PAUSE_GROUP},
     {"resume-group", required_argument, NULL, RESUME_GROUP},
+    {"pause-kinds", required_argument, NULL, PAUSE_KINDS},
+    {"resume-kinds", required_argument, NULL, RESUME_KINDS},
+    {"pause-pool", required_argument, NULL, PAUSE_POOL},
+    {"resume-pool", required_argument, NULL, RESUME_POOL},
+    {"pause-for", required_argument, NULL, PAUSE_FOR},
     {"group-limit", required_argument, NULL, GROUP_LIMIT},
     {"condition", required_argument, NULL, CONDITION},
     {"meet", required_argument, NULL, MEET},
@@ -266,9 +282,9 @@ static bool read_small(const char *name, int64_t least, int64_t greatest, uint32
     return true;
 }
 
-static bool read_kinds(uint32_t *out) {
+static bool read_kinds_of(const char *name, uint32_t *out) {
     if (kinds_read(optarg, out)) return true;
-    return refuse("--kinds: found \"%s\"; allowed is refresh, processing or refresh,processing",
+    return refuse("--%s: found \"%s\"; allowed is refresh, processing or refresh,processing", name,
                   optarg);
 }
 
@@ -282,7 +298,7 @@ static bool set_condition(struct options *options, uint32_t constraint, bool sat
 static bool set_pause(struct options *options, const char *name, pause_function *function) {
     if (options->pause.option)
         return refuse("--%s and --%s exclude each other", options->pause.option, name);
-    options->pause = (struct pause_option){name, optarg, function};
+    options->pause = (struct pause_option){name, optarg, function, 0};
     return true;
 }
 
@@ -361,7 +377,7 @@ static bool read_option(struct options *options, int option, const char *name) {
     case LANES:
         return read_small(name, 1, 64, &options->window.lanes);
     case KINDS:
-        return read_kinds(&options->window.kinds);
+        return read_kinds_of(name, &options->window.kinds);
     case STRICT_FIT:
         options->window.flags |= SELENE_WINDOW_STRICT_FIT;
         return true;
@@ -457,6 +473,15 @@ static bool read_option(struct options *options, int option, const char *name) {
         return set_pause(options, name, pause_group);
     case RESUME_GROUP:
         return set_pause(options, name, resume_group);
+    case PAUSE_KINDS:
+    case RESUME_KINDS:
+        return set_pause(options, name, NULL) && read_kinds_of(name, &options->pause.kinds);
+    case PAUSE_POOL:
+    case RESUME_POOL:
+        if (!*optarg) return refuse("--%s: found \"\"; allowed is the name of a pool", name);
+        return set_pause(options, name, NULL);
+    case PAUSE_FOR:
+        return read_time(name, 1, 3650 * SELENE_DAY, &options->pause_for);
     case GROUP_LIMIT:
         return add_group_limit(options);
     case CONDITION:
@@ -508,6 +533,9 @@ static bool check_options(struct options *options, int count, char **arguments) 
         return refuse(
             "--%s is for tasks of a store; allowed is --store FILE with it, and no workload",
             options->pause.option);
+    if (options->pause_for && (options->pause.function || !options->pause.option ||
+                               strncmp(options->pause.option, "pause", 5) != 0))
+        return refuse("--pause-for is for kinds; allowed is --pause-kinds or --pause-pool with it");
     if (options->enqueue && (optind < count || !options->store))
         return refuse("--enqueue is for a store; allowed is --store FILE with it, and no workload");
     if ((options->handler || options->input || options->delay) && !options->enqueue)

@@ -17,7 +17,10 @@ struct pause_option {
     /** NULL: not given. */
     const char *option;
     const char *name;
+    /** NULL: kinds are meant, or those of the pool that is named. */
     pause_function *function;
+    /** SELENE_KIND_ bits; 0: both, of a pool. */
+    uint32_t kinds;
 };
 
 /** Conditions that can be given. */
@@ -67,6 +70,8 @@ struct options {
     /** What happens in a store that another process has open is shown as it happens. */
     bool watch;
     struct pause_option pause;
+    /** How long kinds are paused, ns; 0: until they are resumed. */
+    int64_t pause_for;
     /** What `pause` changes is a condition. */
     bool changes_condition;
     /** Conditions that hold. */

@@ -282,6 +282,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
     case SELENE_REASON_FLEET_AWAY:
         append(&out, "", "the database of its fleet does not answer");
         break;
+    case SELENE_REASON_KIND_PAUSED:
+        append(&out, "", "its kind is paused");
+        break;
     default:
         append(&out, "", selene_reason_name(reason->reason));
         break;
