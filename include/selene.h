@@ -870,17 +870,17 @@ SELENE_API selene_status selene_scheduler_get(selene_scheduler scheduler,
 SELENE_API selene_status selene_scheduler_enable(selene_scheduler scheduler, uint32_t kinds);
 
 /**
- * Pauses kinds, everywhere or in one pool, until an instant: of their tasks none begins, whoever asks for it, and runs in
- * flight go on. Or lets them go on before that.
+ * Pauses kinds of tasks, everywhere or in one pool, until an instant, or resumes them. While a kind is paused none of its
+ * tasks begins, whoever asks for it; runs in flight go on.
  *
- * Tasks are registered as always, and stay in their state, with their place and their age; selene_task_explain says
- * KIND_PAUSED. A window may begin, and takes nothing that is paused; drivers open none for it, and they and
- * selene_scheduler_next_wakeup take the end into account. What goes on is taken by a rolling window that is open at once,
- * else by the next one that begins. A pause is kept in the store, also by selene_scheduler_reset; one whose end came while
- * nobody had the store open is over when it is opened.
+ * Tasks can be registered as always, and keep their state, place and age; selene_task_explain says KIND_PAUSED. A window
+ * may begin, but takes nothing that is paused. Drivers open no window for it; they and selene_scheduler_next_wakeup know
+ * when the pause ends. Then a rolling window that is open takes the tasks at once, else the next window that begins. A
+ * pause is kept in the store, also by selene_scheduler_reset; one that ended while nobody had the store open is over when
+ * it is opened.
  *
- * Of a kind there is one pause everywhere and one for each pool, whether or not the pool has processes; a later call
- * changes its end. A task is held back by either: if that of its pool is over, that of everywhere still holds it.
+ * Each kind has one pause everywhere and one in each pool, whether or not the pool has processes; a later call changes
+ * its end. A task waits while either holds.
  *
  * @param kinds   SELENE_KIND_ bits; 0: both, if a pool is named
  * @param pool    the pool whose tasks are meant: those whose handlers its processes offer; empty or NULL: all tasks, also

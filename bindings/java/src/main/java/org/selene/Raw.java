@@ -58,7 +58,7 @@ final class Raw {
     /** Switches kinds on and off; initially all are on. */
     static native void selene_scheduler_enable(long scheduler, int kinds);
 
-    /** Pauses kinds, everywhere or in one pool, until an instant: of their tasks none begins, whoever asks for it, and runs in flight go on. */
+    /** Pauses kinds of tasks, everywhere or in one pool, until an instant, or resumes them. */
     static native void selene_scheduler_pause(long scheduler, int kinds, long pool, long poolLength, long until);
 
     /** Lists what selene_scheduler_pause holds back: first everywhere, then by pool, in the order of the bytes of their names. */
