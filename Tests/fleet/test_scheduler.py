@@ -63,6 +63,25 @@ def ended(fleet: Looked, count: int) -> Callable[[], bool]:
     return lambda: fleet.one("select count(*) from history") == count
 
 
+def test_w12_a_worker_claims_nothing_of_a_kind_that_it_has_paused(
+    own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler
+) -> None:
+    @scheduler.handler("send")
+    def send(_: pyselene.Run) -> None: ...
+
+    scheduler.pause(kinds="refresh")
+    with working(own, scheduler):
+        own.enqueue("paused", handler="send")
+        own.enqueue("other", handler="send", kind="processing")
+        wait(ended(fleet, 1))
+        assert fleet.one("select id from history") == "other"
+        # Others may have it meanwhile.
+        assert fleet.slot("paused")["state"] == 0
+        assert fleet.slot("paused")["run"] == 0
+        scheduler.resume(kinds="refresh")
+        wait(ended(fleet, 2))
+
+
 def test_a_worker_runs_what_it_can_and_tells_how_it_ended(
     own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler
 ) -> None:

@@ -174,7 +174,20 @@ def test_n36_it_takes_queues_and_labels_that_it_was_told(fleet: Fleet, start: St
     host, database = fleet.server.folder, fleet.name
     # What is not said in --fleet the environment says, as with every client of libpq.
     where = {"PGHOST": str(host), "PGDATABASE": database, "PGUSER": "fleet", "SELENE_FLEET": ""}
-    more = ("--queue", "mail", "--queue", "other", "--label", "gpu", "--poll", "50ms", "--no-listen", "--relaxed", "--lease", "5s")
+    more = (
+        "--queue",
+        "mail",
+        "--queue",
+        "other",
+        "--label",
+        "gpu",
+        "--poll",
+        "50ms",
+        "--no-listen",
+        "--relaxed",
+        "--lease",
+        "5s",
+    )
     daemon = start("selened", "one", *more, **where)
     start("c", "one")
     wait(lambda: fleet.one("select count(*) from history") == 2)
