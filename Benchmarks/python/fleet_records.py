@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fleet_server import Bench
 
 RAW = """
@@ -27,7 +29,7 @@ select coalesce(array_agg(seq), '{{}}') as seqs, coalesce(array_agg(run), '{{}}'
   selene.claim(:worker::bigint, array[:class::int], most => {n}) \\gset
 """
 #: As a node has it: what was claimed before is decided by the call that claims.
-DECIDE_AND_CLAIM = """
+DECIDE_AND_CLAIM = r"""
 select coalesce(array_agg(seq), '{{}}') as seqs, coalesce(array_agg(run), '{{}}') as runs from selene.turn(
   :worker::bigint, :seqs::bigint[], :runs::bigint[], array_fill(0, array[cardinality(:runs::bigint[])]),
   array_fill(1000::bigint, array[cardinality(:runs::bigint[])]), classes => array[:class::int], most => {n})
@@ -100,9 +102,8 @@ def relaxed(bench: Bench) -> None:
     ((worker,),) = bench.run(name, "select worker from hello('relaxed', 3600000000000, relaxed => true)")
     for clients in (1, 8):
         for contender, number in (("a node", who["worker"]), ("a relaxed node", worker)):
-            rate = bench.pgbench(
-                name, DECIDE_AND_CLAIM.format(n=1), clients, **{**who, "worker": number, "seqs": "{}", "runs": "{}"}
-            )
+            known: dict[str, Any] = {**who, "worker": number, "seqs": "{}", "runs": "{}"}
+            rate = bench.pgbench(name, DECIDE_AND_CLAIM.format(n=1), clients, **known)
             bench.note(f"decide one and claim the next, {clients} connections", contender, rate)
     bench.drop(name)
 

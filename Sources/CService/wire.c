@@ -586,6 +586,9 @@ static void release_made(char letter, void *made) {
     case 'C':
         selene_clients_destroy(made);
         break;
+    case 'U':
+        selene_pauses_destroy(made);
+        break;
     default:
         break;
     }

@@ -71,7 +71,7 @@ public func selene_node_open(
     var given = selene_node_options.initial
     if let options = options as UnsafePointer? {
       let known = UInt32(SELENE_NODE_OPTION_RELAXED)
-      given = try read(options, flags: known, named: "0 or 1 (SELENE_NODE_OPTION_RELAXED)", "options")
+      given = try read(options, flags: known, named: "0, or SELENE_NODE_OPTION_RELAXED (1)", "options")
     }
     var draft = NodeDraft()
     draft.schema = try borrow(given.schema, "schema")

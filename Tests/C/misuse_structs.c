@@ -65,7 +65,7 @@ static const struct in_struct in_structs[] = {
      use_driver_open},
     {"selene_driver in start", "driver", sizeof(selene_driver), 8, 31, default_driver,
      use_driver_start},
-    {"selene_node_options", "options", sizeof(selene_node_options), 8, 0, default_node,
+    {"selene_node_options", "options", sizeof(selene_node_options), 8, 1, default_node,
      use_node_open},
 };
 
