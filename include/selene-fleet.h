@@ -742,7 +742,7 @@ typedef uint64_t selene_worker;
 enum {
     /** It does not listen for notifications (selene_fleet_wake), which saves a connection: it looks every poll. */
     SELENE_WORKER_POLLS_ONLY = 1,
-    /** The database commits what it claims and decides without waiting for its disk, which about doubles the rate of short
+    /** The database commits what it claims and decides without waiting for its disk, for up to twice the rate of short
      *  runs; after a crash of the database's server such a run may run again though it has ended (SELENE_NODE_OPTION_RELAXED). */
     SELENE_WORKER_RELAXED = 2
 };

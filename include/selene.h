@@ -4225,7 +4225,7 @@ typedef struct selene_node_request {
 
 /** How a node works: bits of `flags`. Since: 0.2. */
 enum {
-    /** The database commits what this node claims and decides without waiting for its disk, which about doubles the rate of
+    /** The database commits what this node claims and decides without waiting for its disk, for up to twice the rate of
      *  short runs. If the database's server crashes, what it committed in its last second may be lost: such a run, though it
      *  has ended here, runs again. After a crash no node of the fleet is given anything until each relaxed node has said
      *  what it still runs, or its lease is over. */

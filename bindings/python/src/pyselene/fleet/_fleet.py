@@ -141,8 +141,8 @@ class Fleet(AsyncCalls):
             name: for people, in `status` and the view `nodes`; by default machine and process.
             listen: whether it hears notifications (`wake`) on a connection of its own, which no pooler may hand on:
                 where one does, it says so in the log, and looks every `poll` (`listen_dsn` of the fleet leads past it).
-            relaxed: the database commits what it claims and decides without waiting for its disk, which about
-                doubles the rate of short runs; after a crash of its server the last of them may run again.
+            relaxed: the database commits what it claims and decides without waiting for its disk, for up
+                to twice the rate of short runs; after a crash of its server the last of them may run again.
         """
         return Worker(
             self,
