@@ -847,6 +847,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_NODE_WORKING, 1, NULL, NULL),
     NUMBER(SELENE_NODE_LEAVING, 2, NULL, NULL),
     NUMBER(SELENE_NODE_CLOSED, 3, NULL, NULL),
+    NUMBER(SELENE_NODE_OPTION_RELAXED, 1, NULL, NULL),
     NUMBER(SELENE_SIGNAL_BATTERY_LEVEL, 1, "battery_level", selene_signal_name),
     NUMBER(SELENE_SIGNAL_EXTERNAL_POWER, 2, "external_power", selene_signal_name),
     NUMBER(SELENE_SIGNAL_LOW_POWER_MODE, 3, "low_power_mode", selene_signal_name),
