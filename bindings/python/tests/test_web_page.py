@@ -8,6 +8,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,27 @@ def test_who_has_the_token_changes_tasks(scheduler: Scheduler, site: Site) -> No
     assert answer.status == 400
     assert "bad" in answer.json["error"]
     assert site.do("cancel", "nobody").status == 404
+
+
+def test_kinds_are_paused_and_resumed(scheduler: Scheduler, site: Site) -> None:
+    assert (site.state["kinds"], site.state["pauses"]) == (["refresh", "processing"], [])
+    assert site.do("pause-kinds", "refresh").json == {"done": "paused refresh"}
+    until = scheduler.now + timedelta(hours=1)
+    scheduler.pause(pool="the workers", until=until)
+    assert site.state["pauses"] == [
+        {"kinds": ["refresh"], "pool": None, "until": None},
+        {"kinds": ["refresh", "processing"], "pool": "the workers", "until": int(until.timestamp() * 1000)},
+    ]
+    assert "its kind is paused, everywhere or in its pool" in site.shown("later")["why"]
+    assert site.do("resume-kinds", "refresh").json == {"done": "resumed refresh"}
+    told = site.do("resume-kinds", "refresh,processing the workers").json
+    assert told == {"done": "resumed refresh and processing of pool the workers"}
+    assert scheduler.pauses() == []
+    refused = site.do("pause-kinds", "short")
+    assert (refused.status, "short" in refused.json["error"]) == (400, True)
+    assert site.do("pause-kinds", "").status == 400
+    assert site.do("pause-kinds", "refresh", "wrong").status == 401
+    assert scheduler.pauses() == []
 
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "\u00e9"])
@@ -346,6 +368,14 @@ def test_a_browser_shows_it_and_changes_tasks_with_the_token(scheduler: Schedule
     page.until(button("Resume later"))
     assert scheduler.get("later").paused
     assert page.run("document.getElementById('told').innerText") == "paused later"
+    # So are kinds, by whoever has the token.
+    page.run(f"{button('Pause refresh tasks')}.click()")
+    page.until(button("Resume refresh"))
+    assert [str(pause) for pause in scheduler.pauses()] == ["refresh: paused until resumed"]
+    assert "refresh: paused" in page.run("document.getElementById('pauses').innerText")
+    page.run(f"{button('Resume refresh')}.click()")
+    page.until(button("Pause refresh tasks"))
+    assert scheduler.pauses() == []
     # Cancelling asks once more.
     page.run(f"{button('Cancel later')}.click()")
     page.until(f"{button('Cancel later')}.innerText == 'Really cancel'")

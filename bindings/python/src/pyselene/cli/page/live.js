@@ -80,25 +80,26 @@ export function button(text, key, act, label) {
   return made;
 }
 
-// The cell with what may be done: pairs of a verb and what the button says. Cancelling asks once more.
+// A button that changes something, with what it says. Cancelling asks once more.
+export function act(verb, id, name, about = id) {
+  const key = `${verb} ${id}`;
+  const made = button(sure === key ? `Really ${name.toLowerCase()}` : name, key, () => {
+    if (verb === "cancel" && sure !== key) {
+      sure = key;
+      look();
+      return;
+    }
+    sure = "";
+    made.disabled = true;
+    change(verb, id);
+  }, `${name} ${about}`);
+  if (sure === key) made.className = "sure";
+  return made;
+}
+
+// The cell with what may be done: pairs of a verb and what the button says.
 export function acts(id, verbs, about = id) {
-  const cell = make("td", "acts");
-  for (const [verb, name] of verbs) {
-    const key = `${verb} ${id}`;
-    const made = button(sure === key ? `Really ${name.toLowerCase()}` : name, key, () => {
-      if (verb === "cancel" && sure !== key) {
-        sure = key;
-        look();
-        return;
-      }
-      sure = "";
-      made.disabled = true;
-      change(verb, id);
-    }, `${name} ${about}`);
-    if (sure === key) made.className = "sure";
-    cell.append(made);
-  }
-  return cell;
+  return make("td", "acts", ...verbs.map(([verb, name]) => act(verb, id, name, about)));
 }
 
 // The button with a row's name that opens what is told of it.

@@ -1,5 +1,5 @@
 // The page of a store.
-import { acts, at, clock, figures, fill, make, opened, opener, plural, since, span, start } from "/live.js";
+import { act, acts, at, clock, figures, fill, make, opened, opener, plural, since, span, start } from "/live.js";
 
 const ACTS = {
   running: ["cancel"], enqueued: ["run", "pause", "cancel"], held: ["run", "pause", "cancel"], blocked: ["pause", "cancel"],
@@ -80,6 +80,21 @@ function outcomeBar(window) {
   return make("td", "graph", plural(window.runs, "run"), bar);
 }
 
+// What is paused as a kind, and buttons that pause and resume.
+function pauses(state, mayChange) {
+  const parts = state.pauses.map((pause) => {
+    const kinds = pause.kinds.join(" and ");
+    const end = pause.until === null ? "" : ` until ${clock(pause.until)}`;
+    const what = `${kinds}${pause.pool === null ? "" : ` of pool ${pause.pool}`}`;
+    const id = `${pause.kinds.join(",")}${pause.pool === null ? "" : ` ${pause.pool}`}`;
+    return make("span", "pause", make("span", "state paused", `${what}: paused${end}`),
+      mayChange ? act("resume-kinds", id, "Resume", what) : "");
+  });
+  const held = new Set(state.pauses.filter((pause) => pause.pool === null).flatMap((pause) => pause.kinds));
+  const free = mayChange ? state.kinds.filter((kind) => !held.has(kind)) : [];
+  return [...parts, ...free.map((kind) => act("pause-kinds", kind, `Pause ${kind}`, "tasks"))];
+}
+
 function show(state, mayChange) {
   const name = state.store.split("/").pop();
   at("store").textContent = name;
@@ -93,6 +108,9 @@ function show(state, mayChange) {
   at("troubles").querySelector("ul").replaceChildren(...state.troubles.map((trouble) =>
     make("li", "", make("b", "", trouble.name), trouble.since === null ? "" : ` since ${clock(trouble.since)}`, trouble.text ? `: ${trouble.text}` : "")));
   figures(STATES.map((name) => [name, state.counts[name]]));
+  const held = pauses(state, mayChange);
+  at("pauses").hidden = !held.length;
+  at("pauses").replaceChildren(...held);
   fill("tasks", state.tasks.flatMap((task) => taskRows(task, mayChange)), "no task is registered");
   at("more").hidden = !state.more;
   at("more").textContent = `and ${plural(state.more, "task")} more`;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ... import Scheduler
+from ... import Kind, Scheduler
 from .store_metrics import metrics
 from .store_state import detail_json, state_json
 from .watcher import Watcher
@@ -22,7 +22,9 @@ class StoreBoard:
         self.changes: Mapping[str, Callable[[str], str]] = {
             "cancel": self._cancel,
             "pause": self._pause,
+            "pause-kinds": self._pause_kinds,
             "resume": self._resume,
+            "resume-kinds": self._resume_kinds,
             "retry": self._retry,
             "run": self._run,
         }
@@ -51,6 +53,16 @@ class StoreBoard:
         self._scheduler.pause(id)
         return f"paused {id}"
 
+    def _pause_kinds(self, id: str) -> str:
+        kinds, pool = _kinds_and_pool(id)
+        self._scheduler.pause(kinds=kinds, pool=pool)
+        return f"paused {_told(kinds, pool)}"
+
+    def _resume_kinds(self, id: str) -> str:
+        kinds, pool = _kinds_and_pool(id)
+        self._scheduler.resume(kinds=kinds, pool=pool)
+        return f"resumed {_told(kinds, pool)}"
+
     def _resume(self, id: str) -> str:
         self._scheduler.resume(id)
         return f"resumed {id}"
@@ -61,3 +73,13 @@ class StoreBoard:
 
     def _run(self, id: str) -> str:
         return f"began {id}" if self._scheduler.run_now(id) else f"{id} is due now"
+
+
+def _kinds_and_pool(id: str) -> tuple[list[Kind], str | None]:
+    """What `refresh,processing` names, or `refresh POOL`."""
+    kinds, _, pool = id.partition(" ")
+    return [Kind.of(kind, "kinds") for kind in kinds.split(",")], pool or None
+
+
+def _told(kinds: list[Kind], pool: str | None) -> str:
+    return " and ".join(map(str, kinds)) + ("" if pool is None else f" of pool {pool}")

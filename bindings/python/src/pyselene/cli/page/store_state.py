@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from ... import Client, Scheduler, SchedulerInfo, State, TaskInfo, __version__
+from ... import Client, Kind, Pause, Scheduler, SchedulerInfo, State, TaskInfo, __version__
 from ..show import words
 from ..to_json import client_json
 from .watcher import Watcher
@@ -43,6 +43,8 @@ def state_json(scheduler: Scheduler, watcher: Watcher) -> dict[str, Any]:
         "version": __version__,
         "now": scheduler.now_ns // 1_000_000,
         "counts": counts,
+        "kinds": [str(kind) for kind in Kind],
+        "pauses": [_pause_json(pause) for pause in scheduler.pauses()],
         "dispatched": info.dispatched,
         "more": sum(counts.values()) - len(tasks),
         "tasks": tasks,
@@ -62,6 +64,14 @@ def counts_of(info: SchedulerInfo) -> dict[str, int]:
 def clients_of(scheduler: Scheduler) -> list[Client]:
     """Who is connected, but for this page itself."""
     return [client for client in scheduler.clients() if client.pool or client.process != os.getpid()]
+
+
+def _pause_json(pause: Pause) -> dict[str, Any]:
+    return {
+        "kinds": [str(kind) for kind in sorted(pause.kinds)],
+        "pool": pause.pool,
+        "until": None if pause.until_ns is None else pause.until_ns // 1_000_000,
+    }
 
 
 def _shown(scheduler: Scheduler) -> Iterator[TaskInfo]:
