@@ -4,8 +4,10 @@
 create or replace function now_ns() returns bigint language sql volatile as $$
   select (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 $$;
 
+-- What is longer than numbers go is the greatest number.
 create or replace function span_ns(span interval) returns bigint language sql immutable as $$
-  select (extract(epoch from span) * 1000000)::bigint * 1000 $$;
+  select case when span is not null then
+    greatest(least(extract(epoch from span) * 1000000000, 9223372036854775807), -9223372036854775807)::bigint end $$;
 
 create or replace function instant(ns bigint) returns timestamptz language sql immutable as $$
   select timestamptz 'epoch' + make_interval(secs => 0) + (ns / 1000) * interval '1 microsecond' $$;
