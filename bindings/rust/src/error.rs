@@ -48,6 +48,17 @@ impl Error {
         }))
     }
 
+    /// Where the library would take an empty text for none.
+    pub(crate) fn empty(field: &str, why: &str) -> Error {
+        Error(Box::new(Parts {
+            status: Status::InvalidArgument,
+            detail: format!("{field}: empty; {why}"),
+            field: field.into(),
+            found: String::new(),
+            allowed: String::new(),
+        }))
+    }
+
     /// Which refusal it is.
     pub fn status(&self) -> Status {
         self.0.status

@@ -27,4 +27,4 @@ pub use governor::{Decision, Finding};
 pub use numbers::*;
 pub use run::{Failure, IntoVerdict, Later, Run, Verdict};
 pub use scheduler::{Options, Scheduler};
-pub use task::{Explanation, GroupInfo, Missing, Progress, Task, TaskInfo, WaitPart, Waits};
+pub use task::{Explanation, GroupInfo, Missing, Pause, Progress, Task, TaskInfo, WaitPart, Waits};

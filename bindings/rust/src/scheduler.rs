@@ -8,7 +8,7 @@ use crate::governor::Decision;
 use crate::numbers::{Constraints, Disposition, Kind, Kinds, Profile, Signal, State};
 use crate::raw;
 use crate::run::{destroy, guarded, registration, stop, IntoVerdict, Run};
-use crate::task::{Explanation, GroupInfo, Task, TaskInfo, Waits};
+use crate::task::{Explanation, GroupInfo, Pause, Task, TaskInfo, Waits};
 use crate::time::{instant, maybe, nanoseconds, since_epoch};
 use std::ffi::c_void;
 use std::fmt;
@@ -456,6 +456,45 @@ impl Scheduler {
         check(unsafe { raw::selene_task_resume_tag(self.handle(), data, length, &mut count) })?;
         Ok(count)
     }
+    /// Pauses kinds everywhere: none of their tasks begins before an instant, at most 10 years ahead; none: until they are
+    /// resumed. Runs in flight go on. The store keeps it; pausing them again changes the end.
+    pub fn pause_kinds(&self, kinds: Kinds, until: Option<SystemTime>) -> Result<()> {
+        self.set_pause(kinds, None, pause_end(until))
+    }
+    /// Lets kinds go on that were paused everywhere.
+    pub fn resume_kinds(&self, kinds: Kinds) -> Result<()> {
+        self.set_pause(kinds, None, 0)
+    }
+    /// Pauses kinds in a pool: of the tasks whose handlers its processes offer. Everywhere and in each pool they are paused
+    /// apart, and a task waits while either holds.
+    pub fn pause_pool(&self, pool: &str, kinds: Kinds, until: Option<SystemTime>) -> Result<()> {
+        self.set_pause(kinds, Some(pool), pause_end(until))
+    }
+    /// Lets kinds go on that were paused in a pool.
+    pub fn resume_pool(&self, pool: &str, kinds: Kinds) -> Result<()> {
+        self.set_pause(kinds, Some(pool), 0)
+    }
+    fn set_pause(&self, kinds: Kinds, pool: Option<&str>, until: i64) -> Result<()> {
+        // To the header an empty pool is everywhere, and no kind is both of a pool.
+        let pool = match pool {
+            Some("") => return Err(Error::empty("pool", "a pool has a name")),
+            Some(pool) if kinds != Kinds::NONE => pool,
+            _ => "",
+        };
+        let (data, length) = (pool.as_ptr().cast(), length(pool.as_bytes()));
+        check(unsafe { raw::selene_scheduler_pause(self.handle(), kinds.bits(), data, length, until) })
+    }
+    /// The kinds that are paused: first everywhere, then by pool.
+    pub fn pauses(&self) -> Result<Vec<Pause>> {
+        let mut raw = ptr::null_mut();
+        // Sound: the list is read before it is freed.
+        unsafe {
+            check(raw::selene_pause_list(self.handle(), &mut raw))?;
+            let made = slice((*raw).pauses, (*raw).count).iter().map(|pause| Pause::new(pause)).collect();
+            raw::selene_pauses_destroy(raw);
+            Ok(made)
+        }
+    }
     /// Defines a condition of the host's own, which tasks ask for by its name.
     pub fn define_condition(&self, name: &str) -> Result<()> {
         check(unsafe { raw::selene_condition_define(self.handle(), name.as_ptr().cast(), length(name.as_bytes())) })
@@ -667,6 +706,16 @@ impl Drop for Scheduler {
             let core = self.core.clone();
             drop(std::thread::Builder::new().spawn(move || core.close(grace)));
         }
+    }
+}
+
+/// The end of a pause; none: when it is resumed. The header's 0 resumes, so that instant is refused as any that is past,
+/// and what is later than it can say as what is too far ahead.
+fn pause_end(until: Option<SystemTime>) -> i64 {
+    match until.map(since_epoch) {
+        None => raw::SELENE_NEVER,
+        Some(0) => -1,
+        Some(at) => at.min(raw::SELENE_NEVER - 1),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{bytes, defaults, length, slice, string, text};
 use crate::numbers::{
-    Backoff, Constraints, Existing, Kind, Outcome, Priority, Reason, Recurrence, Schedule, State, Stop,
+    Backoff, Constraints, Existing, Kind, Kinds, Outcome, Priority, Reason, Recurrence, Schedule, State, Stop,
 };
 use crate::raw;
 use crate::time::{instant, maybe, nanoseconds, span};
@@ -305,6 +305,30 @@ pub struct GroupInfo {
     pub running: u64,
     /// Its tasks that wait.
     pub waiting: u64,
+}
+
+/// Kinds that are paused until the same instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pause {
+    /// Which.
+    pub kinds: Kinds,
+    /// The pool whose tasks wait; none: those of all.
+    pub pool: Option<String>,
+    /// When it ends; none: when it is resumed.
+    pub until: Option<SystemTime>,
+}
+
+impl Pause {
+    /// # Safety
+    /// The text of `raw` is alive.
+    pub(crate) unsafe fn new(raw: &raw::selene_pause) -> Pause {
+        Pause {
+            kinds: Kinds::of(raw.kinds),
+            pool: (raw.pool.length != 0).then(|| string(&raw.pool)),
+            until: maybe(raw.until),
+        }
+    }
 }
 
 impl TaskInfo {

@@ -580,6 +580,78 @@ fn a_group_has_at_most_so_many_runs_at_a_time() {
 }
 
 #[test]
+fn kinds_are_paused_until_an_instant_or_until_they_are_resumed() {
+    let start = UNIX_EPOCH + HOUR;
+    let scheduler = opened(Options::new().clock(start).no_threads());
+    scheduler.pulled_handler("work").unwrap();
+    scheduler.register(&Task::once("short").handler("work")).unwrap();
+    scheduler.register(&Task::once("long").handler("work").kind(Kind::Processing)).unwrap();
+    assert_eq!(scheduler.pauses().unwrap(), []);
+    scheduler.pause_kinds(Kinds::REFRESH, Some(start + HOUR)).unwrap();
+    let why = scheduler.explain("short").unwrap().missing;
+    assert_eq!((why[0].reason, why[0].may_change_at), (Reason::KindPaused, Some(start + HOUR)));
+    let listed = |scheduler: &Scheduler| -> Vec<_> {
+        scheduler.pauses().unwrap().into_iter().map(|one| (one.kinds, one.pool, one.until)).collect()
+    };
+    assert_eq!(listed(&scheduler), [(Kinds::REFRESH, None, Some(start + HOUR))]);
+    let window = Window::new(Duration::from_secs(60)).kinds(Kinds::ALL);
+    let mut cycle = scheduler.begin(&window).unwrap();
+    let run = run_of(cycle.next().unwrap());
+    assert_eq!(run.id(), "long");
+    run.complete(()).unwrap();
+    assert!(matches!(cycle.next().unwrap(), Step::Done));
+    assert_eq!(cycle.end().unwrap().new_data, 1);
+    assert_eq!(scheduler.next_wakeup(), Ok(Some(start + HOUR)));
+    scheduler.set_clock(start + HOUR).unwrap();
+    assert_eq!(scheduler.pauses().unwrap(), []);
+    let mut cycle = scheduler.begin(&window).unwrap();
+    let run = run_of(cycle.next().unwrap());
+    assert_eq!(run.id(), "short");
+    run.complete(()).unwrap();
+
+    scheduler.pause_kinds(Kinds::ALL, None).unwrap();
+    scheduler.pause_pool("mailer", Kinds::ALL, None).unwrap();
+    scheduler.pause_pool("mailer", Kinds::PROCESSING, Some(start + 2 * HOUR)).unwrap();
+    scheduler.resume_kinds(Kinds::REFRESH).unwrap();
+    let mailer = || Some("mailer".to_string());
+    let mut all = listed(&scheduler);
+    assert_eq!(all.remove(0), (Kinds::PROCESSING, None, None));
+    all.sort_by_key(|one| one.0.bits());
+    assert_eq!(all, [(Kinds::REFRESH, mailer(), None), (Kinds::PROCESSING, mailer(), Some(start + 2 * HOUR))]);
+    scheduler.resume_pool("mailer", Kinds::PROCESSING).unwrap();
+    scheduler.resume_kinds(Kinds::ALL).unwrap();
+    assert_eq!(listed(&scheduler), [(Kinds::REFRESH, mailer(), None)]);
+    scheduler.resume_pool("mailer", Kinds::ALL).unwrap();
+    assert_eq!(scheduler.pauses().unwrap(), []);
+}
+
+#[test]
+fn a_pause_of_no_kind_of_no_pool_or_until_what_is_past_is_refused() {
+    let now = UNIX_EPOCH + HOUR;
+    let scheduler = opened(Options::new().clock(now).no_threads());
+    let refused = |result: Result<()>| {
+        let error = result.unwrap_err();
+        assert_eq!(error.status(), Status::InvalidArgument);
+        error.field().to_string()
+    };
+    scheduler.pause_kinds(Kinds::REFRESH, None).unwrap();
+    let wrong = [UNIX_EPOCH, UNIX_EPOCH - HOUR, now, now + 100_000 * HOUR, now + Duration::from_secs(1 << 36)];
+    for until in wrong {
+        assert_eq!(refused(scheduler.pause_kinds(Kinds::REFRESH, Some(until))), "until");
+    }
+    assert_eq!(refused(scheduler.pause_kinds(Kinds::NONE, None)), "kinds");
+    assert_eq!(refused(scheduler.pause_kinds(Kinds::of(8), None)), "kinds");
+    assert_eq!(refused(scheduler.resume_kinds(Kinds::NONE)), "kinds");
+    assert_eq!(refused(scheduler.pause_pool("mailer", Kinds::NONE, None)), "kinds");
+    assert_eq!(refused(scheduler.pause_pool("", Kinds::ALL, None)), "pool");
+    assert_eq!(refused(scheduler.resume_pool("", Kinds::ALL)), "pool");
+    assert_eq!(refused(scheduler.pause_pool("a\0b", Kinds::ALL, None)), "pool");
+    assert_eq!(scheduler.pauses().unwrap().len(), 1);
+    scheduler.close(Duration::ZERO).unwrap();
+    assert_eq!(scheduler.pauses().unwrap_err().status(), Status::InvalidHandle);
+}
+
+#[test]
 fn a_task_waits_for_conditions_of_the_host() {
     let scheduler = opened(Options::new().clock(UNIX_EPOCH + HOUR).no_threads());
     scheduler.pulled_handler("work").unwrap();
