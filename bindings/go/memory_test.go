@@ -127,3 +127,16 @@ func TestMemoryIsFlatOver100000PulledRunsAndAsManyFailures(t *testing.T) {
 		}
 	}
 }
+
+func TestMemoryIsFlatOver40000ListsOfPauses(t *testing.T) {
+	s := opened(t, Options{Clock: time.Unix(0, 0), NoThreads: true})
+	for i := 0; i < 20; i++ {
+		must(t, s.PausePool(fmt.Sprint("pool", i), 0, time.Time{}))
+	}
+	flat(t, 20_000, func() int {
+		pauses, err := s.Pauses()
+		must(t, err)
+		equal(t, len(pauses), 20)
+		return 1
+	})
+}

@@ -301,6 +301,80 @@ func (s *Scheduler) UnpauseTag(tag string) (uint64, error) {
 	})
 }
 
+// PauseKinds pauses kinds everywhere: none of their tasks begins before an instant, at most 10 years ahead; the zero time:
+// until they are resumed. Runs in flight go on. The store keeps it; pausing them again changes the end.
+func (s *Scheduler) PauseKinds(kinds Kinds, until time.Time) error {
+	return s.setPause(kinds, "", pauseEnd(until))
+}
+
+// UnpauseKinds lets kinds go on that were paused everywhere.
+func (s *Scheduler) UnpauseKinds(kinds Kinds) error { return s.setPause(kinds, "", 0) }
+
+// PausePool pauses kinds in a pool, 0: both: of the tasks whose handlers its processes offer. Everywhere and in each pool
+// they are paused apart, and a task waits while either holds.
+func (s *Scheduler) PausePool(pool string, kinds Kinds, until time.Time) error {
+	if pool == "" {
+		return errNoPool
+	}
+	return s.setPause(kinds, pool, pauseEnd(until))
+}
+
+// UnpausePool lets kinds go on that were paused in a pool; 0: both.
+func (s *Scheduler) UnpausePool(pool string, kinds Kinds) error {
+	if pool == "" {
+		return errNoPool
+	}
+	return s.setPause(kinds, pool, 0)
+}
+
+// errNoPool: to the header an empty pool is everywhere.
+var errNoPool = &Error{Status: ErrInvalidArgument, Detail: "pool: empty; a pool has a name", Field: "pool"}
+
+func (s *Scheduler) setPause(kinds Kinds, pool string, until C.int64_t) error {
+	return s.named(pool, func(data *C.char, length C.int64_t) C.selene_status {
+		return C.selene_scheduler_pause(s.handle, C.uint32_t(kinds), data, length, until)
+	})
+}
+
+// pauseEnd is the end of a pause. The header's 0 resumes, so that instant is refused as any that is past, and what is later
+// than it can say as what is too far ahead.
+func pauseEnd(until time.Time) C.int64_t {
+	if until.IsZero() {
+		return C.SELENE_NEVER
+	}
+	switch at := instant(until); at {
+	case 0:
+		return -1
+	case C.SELENE_NEVER:
+		return at - 1
+	default:
+		return at
+	}
+}
+
+// Pause is kinds that are paused until the same instant.
+type Pause struct {
+	Kinds Kinds
+	// Pool is the one whose tasks wait; empty: those of all.
+	Pool string
+	// Until is when it ends; the zero time: when it is resumed.
+	Until time.Time
+}
+
+// Pauses are the kinds that are paused: first everywhere, then by pool.
+func (s *Scheduler) Pauses() ([]Pause, error) {
+	var raw *C.selene_pauses
+	if err := check(func() C.selene_status { return C.selene_pause_list(s.handle, &raw) }); err != nil {
+		return nil, err
+	}
+	defer C.selene_pauses_destroy(raw)
+	pauses := make([]Pause, 0, raw.count)
+	for _, one := range unsafe.Slice(raw.pauses, raw.count) {
+		pauses = append(pauses, Pause{Kinds(one.kinds), text(one.pool), moment(one.until)})
+	}
+	return pauses, nil
+}
+
 // GroupInfo is a group of tasks.
 type GroupInfo struct {
 	// Limit of runs at a time; 0: none.

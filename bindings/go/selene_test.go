@@ -592,6 +592,91 @@ func TestAGroupHasALimitAndIsPaused(t *testing.T) {
 	refused(t, err, ErrNotFound)
 }
 
+// pulledID is that of the one run that a window gives; empty: it gives none.
+func pulledID(t *testing.T, s *Scheduler) string {
+	t.Helper()
+	cycle, err := s.Begin(Window{Budget: time.Minute, Kinds: AllKinds})
+	must(t, err)
+	step, run, _, err := cycle.Next()
+	must(t, err)
+	id := ""
+	if step == StepRun {
+		id = run.ID
+		must(t, run.Complete(OutcomeNewData))
+	}
+	_, err = cycle.End()
+	must(t, err)
+	return id
+}
+
+func pauses(t *testing.T, s *Scheduler, wanted ...Pause) {
+	t.Helper()
+	found, err := s.Pauses()
+	must(t, err)
+	equal(t, fmt.Sprint(found), fmt.Sprint(wanted))
+}
+
+func TestKindsArePausedUntilAnInstantOrUntilTheyAreResumed(t *testing.T) {
+	start := time.Unix(3600, 0)
+	until, later := start.Add(time.Hour), start.Add(2*time.Hour)
+	s := opened(t, Options{Clock: start, NoThreads: true})
+	must(t, s.PulledHandler("work"))
+	short, far := Once("short"), Once("long")
+	short.Handler, far.Handler, far.Kind = "work", "work", Processing
+	register(t, s, short, far)
+	pauses(t, s)
+	must(t, s.PauseKinds(KindsRefresh, until))
+	why, err := s.Explain("short")
+	must(t, err)
+	equal(t, why.Missing[0].Reason, ReasonKindPaused)
+	equal(t, why.Missing[0].MayChangeAt, until)
+	pauses(t, s, Pause{Kinds: KindsRefresh, Until: until})
+	equal(t, pulledID(t, s), "long")
+	equal(t, pulledID(t, s), "")
+	at, err := s.NextWakeup()
+	must(t, err)
+	equal(t, at, until)
+	must(t, s.SetClock(until))
+	pauses(t, s)
+	equal(t, pulledID(t, s), "short")
+
+	must(t, s.PauseKinds(AllKinds, time.Time{}))
+	must(t, s.PausePool("mailer", 0, later))
+	pauses(t, s, Pause{Kinds: AllKinds}, Pause{AllKinds, "mailer", later})
+	must(t, s.UnpauseKinds(KindsRefresh))
+	must(t, s.UnpausePool("mailer", KindsProcessing))
+	pauses(t, s, Pause{Kinds: KindsProcessing}, Pause{KindsRefresh, "mailer", later})
+	must(t, s.UnpauseKinds(AllKinds))
+	must(t, s.UnpausePool("mailer", 0))
+	pauses(t, s)
+}
+
+func TestAPauseOfNoKindOfNoPoolOrUntilWhatIsPastIsRefused(t *testing.T) {
+	now := time.Unix(3600, 0)
+	s := opened(t, Options{Clock: now, NoThreads: true})
+	wrong := func(err error, field string) {
+		t.Helper()
+		refused(t, err, ErrInvalidArgument)
+		var said *Error
+		equal(t, errors.As(err, &said), true)
+		equal(t, said.Field, field)
+	}
+	must(t, s.PauseKinds(KindsRefresh, time.Time{}))
+	for _, until := range []time.Time{time.Unix(0, 0), time.Unix(-1, 0), now, now.AddDate(11, 0, 0), now.AddDate(9000, 0, 0)} {
+		wrong(s.PauseKinds(KindsRefresh, until), "until")
+	}
+	wrong(s.PauseKinds(0, time.Time{}), "kinds")
+	wrong(s.PauseKinds(8, time.Time{}), "kinds")
+	wrong(s.UnpauseKinds(0), "kinds")
+	wrong(s.PausePool("", AllKinds, time.Time{}), "pool")
+	wrong(s.UnpausePool("", AllKinds), "pool")
+	wrong(s.PausePool("a\x00b", AllKinds, time.Time{}), "pool")
+	pauses(t, s, Pause{Kinds: KindsRefresh})
+	must(t, s.Close(0))
+	_, err := s.Pauses()
+	refused(t, err, ErrInvalidHandle)
+}
+
 func TestATaskComesAfterOthersAndReadsWhatTheyLeft(t *testing.T) {
 	s := opened(t, Options{})
 	must(t, s.Handler("a", func(_ context.Context, run *Run) error { return run.SetOutput([]byte("left")) }))
