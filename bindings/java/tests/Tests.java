@@ -46,6 +46,7 @@ import org.selene.Handler;
 import org.selene.Kind;
 import org.selene.Options;
 import org.selene.Outcome;
+import org.selene.Pause;
 import org.selene.Priority;
 import org.selene.Profile;
 import org.selene.Reason;
@@ -100,6 +101,10 @@ public final class Tests {
             throw new AssertionError(e);
         }
         throw new AssertionError("not refused: " + status);
+    }
+
+    private static void refusedFor(String field, Code code) {
+        equal(refused(Status.INVALID_ARGUMENT, code).field(), field);
     }
 
     private static Scheduler opened(Options options) {
@@ -791,6 +796,75 @@ public final class Tests {
             equal(scheduler.group("uploads"), new GroupInfo(1, false, 0, 0));
             equal(scheduler.groups(), List.of("uploads"));
             refused(Status.NOT_FOUND, () -> scheduler.group("others"));
+        }
+    }
+
+    /** The id of the one run that a window gives; null: it gives none. */
+    private static String pulledId(Scheduler scheduler) {
+        Window window = Window.builder().budget(Duration.ofMinutes(1)).kinds(Kind.values()).build();
+        try (Cycle cycle = scheduler.begin(window)) {
+            if (!(cycle.next() instanceof Run run)) {
+                return null;
+            }
+            run.complete(Outcome.NEW_DATA);
+            return run.id();
+        }
+    }
+
+    public static void kindsArePausedUntilAnInstantOrUntilTheyAreResumed() {
+        Instant start = Instant.ofEpochSecond(3600);
+        Instant until = start.plusSeconds(3600);
+        Set<Kind> both = Set.of(Kind.values());
+        Set<Kind> refresh = Set.of(Kind.REFRESH);
+        Set<Kind> processing = Set.of(Kind.PROCESSING);
+        try (Scheduler scheduler = opened(Options.builder().clock(start).noThreads().build())) {
+            scheduler.addPulledHandler("work");
+            scheduler.register(Task.once("short").handler("work").build());
+            scheduler.register(Task.once("long").handler("work").kind(Kind.PROCESSING).build());
+            equal(scheduler.pauses(), List.of());
+            scheduler.pauseKinds(refresh, until);
+            Explanation.Missing why = scheduler.explain("short").missing().get(0);
+            equal(why.reason(), Reason.KIND_PAUSED);
+            equal(why.mayChangeAt(), until);
+            equal(scheduler.pauses(), List.of(new Pause(refresh, null, until)));
+            equal(pulledId(scheduler), "long");
+            equal(pulledId(scheduler), null);
+            equal(scheduler.nextWakeup(), until);
+            scheduler.setClock(until);
+            equal(scheduler.pauses(), List.of());
+            equal(pulledId(scheduler), "short");
+
+            Instant later = until.plusSeconds(3600);
+            scheduler.pauseKinds(both, null);
+            scheduler.pausePool("mailer", List.of(Kind.REFRESH, Kind.PROCESSING), later);
+            equal(scheduler.pauses(), List.of(new Pause(both, null, null), new Pause(both, "mailer", later)));
+            scheduler.unpauseKinds(refresh);
+            scheduler.unpausePool("mailer", processing);
+            equal(scheduler.pauses(), List.of(new Pause(processing, null, null), new Pause(refresh, "mailer", later)));
+            scheduler.unpauseKinds(both);
+            scheduler.unpausePool("mailer", both);
+            equal(scheduler.pauses(), List.of());
+        }
+    }
+
+    public static void aPauseOfNoKindOfNoPoolOrUntilWhatIsPastIsRefused() {
+        Instant now = Instant.ofEpochSecond(3600);
+        Set<Kind> refresh = Set.of(Kind.REFRESH);
+        try (Scheduler scheduler = opened(Options.builder().clock(now).noThreads().build())) {
+            scheduler.pauseKinds(refresh, null);
+            Duration years = Duration.ofDays(11 * 365);
+            for (Instant until : List.of(Instant.EPOCH, Instant.MIN, now, now.plus(years), Instant.MAX)) {
+                refusedFor("until", () -> scheduler.pauseKinds(refresh, until));
+            }
+            refusedFor("kinds", () -> scheduler.pauseKinds(Set.of(), null));
+            refusedFor("kinds", () -> scheduler.unpauseKinds(Set.of()));
+            refusedFor("kinds", () -> scheduler.pausePool("mailer", Set.of(), null));
+            refusedFor("pool", () -> scheduler.pausePool("", refresh, null));
+            refusedFor("pool", () -> scheduler.unpausePool("", refresh));
+            refusedFor("pool", () -> scheduler.pausePool("a\0b", refresh, null));
+            equal(scheduler.pauses(), List.of(new Pause(refresh, null, null)));
+            scheduler.close();
+            refused(Status.INVALID_HANDLE, scheduler::pauses);
         }
     }
 

@@ -630,6 +630,71 @@ public final class Scheduler implements AutoCloseable {
         return ids(number(out -> Raw.selene_group_list(handle, out)));
     }
 
+    // ---- pauses of kinds ----
+
+    /**
+     * Pauses kinds everywhere: none of their tasks begins before an instant, at most 10 years ahead; null: until they are
+     * resumed. Runs in flight go on. The store keeps it; pausing them again changes the end.
+     */
+    public void pauseKinds(Collection<Kind> kinds, @Nullable Instant until) {
+        setPause(kinds, "", pauseEnd(until));
+    }
+
+    /** Lets kinds go on that were paused everywhere. */
+    public void unpauseKinds(Collection<Kind> kinds) {
+        setPause(kinds, "", 0);
+    }
+
+    /**
+     * Pauses kinds in a pool: of the tasks whose handlers its processes offer. Everywhere and in each pool they are paused
+     * apart, and a task waits while either holds.
+     */
+    public void pausePool(String pool, Collection<Kind> kinds, @Nullable Instant until) {
+        setPause(kinds, poolName(pool), pauseEnd(until));
+    }
+
+    /** Lets kinds go on that were paused in a pool. */
+    public void unpausePool(String pool, Collection<Kind> kinds) {
+        setPause(kinds, poolName(pool), 0);
+    }
+
+    /** To the header an empty one is everywhere. */
+    private static String poolName(String pool) {
+        if (pool.isEmpty()) {
+            throw new SeleneException(Status.INVALID_ARGUMENT, "pool: empty; a pool has a name", "pool", "", "");
+        }
+        return pool;
+    }
+
+    /**
+     * The header's 0 resumes, so that instant is refused as any that is past, and what is later than it can say as what is
+     * too far ahead.
+     */
+    private static long pauseEnd(@Nullable Instant until) {
+        if (until == null) {
+            return Layout.NEVER;
+        }
+        long end = Time.nanoseconds(until);
+        return end == 0 ? -1 : Math.min(end, Layout.NEVER - 1);
+    }
+
+    private void setPause(Collection<Kind> kinds, String pool, long until) {
+        int bits = Kind.bits(kinds);
+        // To the header no kind is both of a pool; without one it is refused.
+        named(bits == 0 ? "" : pool, (text, length) -> Raw.selene_scheduler_pause(handle, bits, text, length, until));
+    }
+
+    /** The kinds that are paused: first everywhere, then by pool. */
+    public List<Pause> pauses() {
+        return owned(
+                number(out -> Raw.selene_pause_list(handle, out)),
+                at -> {
+                    Struct raw = Struct.at(at, Layout.Pauses.SIZE);
+                    return raw.list(Layout.Pauses.PAUSES, raw.getLong(Layout.Pauses.COUNT), Layout.Pause.SIZE, Pause::of);
+                },
+                Raw::selene_pauses_destroy);
+    }
+
     // ---- the store ----
 
     /** Copies the store to a file that does not exist, while it is used. */
