@@ -751,6 +751,62 @@ namespace Selene
             return Ids(made);
         }
 
+        // ---- pauses of kinds ----
+
+        /// <summary>
+        /// Pauses kinds, everywhere or in a pool (of the tasks whose handlers its processes offer): none of their tasks begins
+        /// before an instant, at most 10 years ahead; null: until they are resumed. Runs in flight go on. The store keeps it;
+        /// pausing them again changes the end. Everywhere and in each pool they are paused apart, and a task waits while either
+        /// holds.
+        /// </summary>
+        public void PauseKinds(Kind kinds, Instant? until = null, string pool = null)
+        {
+            // The header's 0 resumes, so that instant is refused as any that is past, and what is later than it can say as what
+            // is too far ahead.
+            long end = until == null ? Raw.NEVER : Math.Min(until.Value.NanosecondsSinceEpoch, Raw.NEVER - 1);
+            SetPause(kinds, end == 0 ? -1 : end, pool);
+        }
+
+        /// <summary>Lets kinds go on that were paused, everywhere or in a pool.</summary>
+        public void UnpauseKinds(Kind kinds, string pool = null)
+        {
+            SetPause(kinds, 0, pool);
+        }
+
+        private void SetPause(Kind kinds, long until, string pool)
+        {
+            if (pool == "")
+            {
+                throw new SeleneException(Status.InvalidArgument, "pool: empty; a pool has a name", "pool");
+            }
+            using (var lent = new Lent())
+            {
+                // To the header no kind is both of a pool; without one it is refused.
+                Raw.Text text = lent.Text(kinds == Kind.None || pool == null ? "" : pool, nameof(pool));
+                SeleneException.Check(Raw.selene_scheduler_pause(Handle, (uint)kinds, text.data, text.length, until));
+            }
+        }
+
+        /// <summary>The kinds that are paused: first everywhere, then by pool.</summary>
+        public IReadOnlyList<Pause> Pauses()
+        {
+            Raw.Pauses* made;
+            SeleneException.Check(Raw.selene_pause_list(Handle, &made));
+            try
+            {
+                var pauses = new Pause[made->count];
+                for (int i = 0; i < pauses.Length; i++)
+                {
+                    pauses[i] = new Pause(made->pauses[i]);
+                }
+                return pauses;
+            }
+            finally
+            {
+                Raw.selene_pauses_destroy(made);
+            }
+        }
+
         // ---- the store ----
 
         /// <summary>Copies the store to a file that does not exist, while it is used.</summary>

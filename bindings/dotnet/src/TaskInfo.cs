@@ -317,6 +317,26 @@ namespace Selene
         public ulong Waiting { get; }
     }
 
+    /// <summary>Kinds that are paused until the same instant.</summary>
+    public sealed class Pause
+    {
+        internal Pause(Raw.Pause raw)
+        {
+            Kinds = (Kind)raw.kinds;
+            Pool = raw.pool.length == 0 ? null : Lent.String(raw.pool);
+            Until = Instant.Maybe(raw.until);
+        }
+
+        /// <summary>Which.</summary>
+        public Kind Kinds { get; }
+
+        /// <summary>Whose tasks wait; null: those of all.</summary>
+        public string Pool { get; }
+
+        /// <summary>When it ends; null: when it is resumed.</summary>
+        public Instant? Until { get; }
+    }
+
     /// <summary>Counts of a scheduler.</summary>
     public sealed class SchedulerInfo
     {

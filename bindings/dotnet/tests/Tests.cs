@@ -431,6 +431,106 @@ internal static class Tests
         }
     }
 
+    /// <summary>The id of the one run that a window gives; null: it gives none.</summary>
+    private static string PulledId(Scheduler scheduler)
+    {
+        using (Cycle cycle = scheduler.Begin(new Window { Budget = TimeSpan.FromMinutes(1), Kinds = Kind.All }))
+        {
+            Run run = cycle.Next().Run;
+            run?.Complete(Result.NewData);
+            return run?.Id;
+        }
+    }
+
+    private static void Paused(Scheduler scheduler, params object[] wanted)
+    {
+        var found = scheduler.Pauses().SelectMany(one => new object[] { one.Kinds, one.Pool, one.Until });
+        Check(found.SequenceEqual(wanted), string.Join(" ", found) + " is " + string.Join(" ", wanted));
+    }
+
+    private static void KindsArePausedUntilAnInstantOrUntilTheyAreResumed()
+    {
+        DateTimeOffset noon = new DateTimeOffset(2024, 2, 29, 12, 0, 0, TimeSpan.Zero);
+        Instant until = noon.AddHours(1), later = noon.AddHours(2);
+        using (Scheduler scheduler = Pulled(noon))
+        {
+            scheduler.Register(TaskRequest.Once("short").With(task => task.Handler = "a"));
+            scheduler.Register(TaskRequest.Once("long").With(task => task.Handler = "a").With(task => task.Kind = Kind.Processing));
+            Paused(scheduler);
+            scheduler.PauseKinds(Kind.Refresh, noon.AddHours(1));
+            Missing missing = scheduler.Explain("short").Missing.Single();
+            Check(missing.Reason == Reason.KindPaused && missing.MayChangeAt == until, "why");
+            Paused(scheduler, Kind.Refresh, null, until);
+            Same(PulledId(scheduler), "long");
+            Same(PulledId(scheduler), null);
+            Same(scheduler.NextWakeup, until);
+            scheduler.SetClock(until);
+            Paused(scheduler);
+            Same(PulledId(scheduler), "short");
+
+            scheduler.PauseKinds(Kind.All);
+            scheduler.PauseKinds(Kind.Refresh | Kind.Processing, later, "mailer");
+            Paused(scheduler, Kind.All, null, null, Kind.All, "mailer", later);
+            scheduler.UnpauseKinds(Kind.Refresh);
+            scheduler.UnpauseKinds(Kind.Processing, "mailer");
+            Paused(scheduler, Kind.Processing, null, null, Kind.Refresh, "mailer", later);
+            scheduler.UnpauseKinds(Kind.All);
+            scheduler.UnpauseKinds(Kind.All, "mailer");
+            Paused(scheduler);
+        }
+    }
+
+    private static void APauseOfNoKindOfNoPoolOrUntilWhatIsPastIsRefused()
+    {
+        DateTimeOffset now = new DateTimeOffset(2024, 2, 29, 12, 0, 0, TimeSpan.Zero);
+        using (Scheduler scheduler = Pulled(now))
+        {
+            scheduler.PauseKinds(Kind.Refresh);
+            foreach (Instant until in new Instant[] { default(Instant), now, now.AddYears(11), DateTimeOffset.MaxValue })
+            {
+                Same(Refused(Status.InvalidArgument, () => scheduler.PauseKinds(Kind.Refresh, until)).Field, "until");
+            }
+            foreach (string pool in new[] { null, "mailer" })
+            {
+                Same(Refused(Status.InvalidArgument, () => scheduler.PauseKinds(Kind.None, null, pool)).Field, "kinds");
+                Same(Refused(Status.InvalidArgument, () => scheduler.PauseKinds((Kind)8, null, pool)).Field, "kinds");
+                Same(Refused(Status.InvalidArgument, () => scheduler.UnpauseKinds(Kind.None, pool)).Field, "kinds");
+            }
+            foreach (string pool in new[] { "", "a\0b", "half \ud83d" })
+            {
+                Same(Refused(Status.InvalidArgument, () => scheduler.PauseKinds(Kind.All, null, pool)).Field, "pool");
+                Same(Refused(Status.InvalidArgument, () => scheduler.UnpauseKinds(Kind.All, pool)).Field, "pool");
+            }
+            Paused(scheduler, Kind.Refresh, null, null);
+            scheduler.Dispose();
+            Refused(Status.InvalidHandle, () => scheduler.Pauses());
+        }
+    }
+
+    private static void MemoryIsFlatOver40000ListsOfPauses()
+    {
+        using (Scheduler scheduler = Pulled())
+        {
+            for (int i = 0; i < 20; i++)
+            {
+                scheduler.PauseKinds(Kind.All, null, "pool " + i);
+            }
+            // In pages; a list that is kept has a quarter of one.
+            long before = 0, grown = long.MaxValue;
+            for (int stretch = 0; stretch < 2 || (stretch < 6 && grown >= 1000); stretch++)
+            {
+                for (int i = 0; i < 20000; i++)
+                {
+                    Same(scheduler.Pauses().Count, 20);
+                }
+                GC.Collect();
+                grown = Resident() - before;
+                before += grown;
+            }
+            Check(grown < 1000, "it grew by " + grown + " pages");
+        }
+    }
+
     private static void ADriverRunsWhatIsRegisteredAndEventsTellIt()
     {
         using (Scheduler scheduler = Opened())
@@ -792,6 +892,8 @@ internal static class Tests
             ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
             AnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore, AStoreCanBeClosedAndOpenedAgain,
             ThreadsShareASchedulerWhileOneClosesIt, WhatIsReleasedIsCollected,
+            KindsArePausedUntilAnInstantOrUntilTheyAreResumed, APauseOfNoKindOfNoPoolOrUntilWhatIsPastIsRefused,
+            MemoryIsFlatOver40000ListsOfPauses,
             MemoryIsFlatOver100000RunsAndAsManyFailuresWhileThreadsCollect,
         };
         int failed = 0;
