@@ -367,6 +367,82 @@ struct Broken: Error, CustomStringConvertible { let description: String }
     }
   }
 
+  @Test("kinds are paused until an instant, or until they are resumed") func pausesOfKinds() throws {
+    let start = Instant(nanosecondsSinceEpoch: 3_600_000_000_000)
+    let (until, later) = (start.advanced(by: .seconds(3600)), start.advanced(by: .seconds(7200)))
+    let scheduler = try pulled(start)
+    var (short, long) = (TaskRequest.once("short"), TaskRequest.once("long"))
+    (short.handler, long.handler, long.kind) = ("a", "a", .processing)
+    try scheduler.register(short)
+    try scheduler.register(long)
+    /// The id of the one run that a window gives; nil: it gives none.
+    func pulledID() throws -> String? {
+      let cycle = try scheduler.begin(Window(budget: .seconds(60), kinds: .all))
+      var id: String?
+      if case .run(let run) = try cycle.next() {
+        id = run.id
+        try run.complete(.newData)
+      }
+      _ = try cycle.end()
+      return id
+    }
+    func expect(_ wanted: [(Kinds, String?, Instant?)], _ line: SourceLocation = #_sourceLocation) throws {
+      let found = try scheduler.pauses()
+      #expect(found.map(\.kinds) == wanted.map(\.0), sourceLocation: line)
+      #expect(found.map(\.pool) == wanted.map(\.1), sourceLocation: line)
+      #expect(found.map(\.until) == wanted.map(\.2), sourceLocation: line)
+    }
+    try expect([])
+    try scheduler.pause(kinds: .refresh, until: until)
+    let missing = try #require(try scheduler.explain("short").missing.first)
+    #expect(missing.reason == .kindPaused && missing.mayChangeAt == until)
+    try expect([(.refresh, nil, until)])
+    #expect(try pulledID() == "long")
+    #expect(try pulledID() == nil)
+    #expect(try scheduler.nextWakeup() == until)
+    try scheduler.setClock(until)
+    try expect([])
+    #expect(try pulledID() == "short")
+
+    try scheduler.pause(kinds: .all)
+    try scheduler.pause(kinds: [.refresh, .processing], pool: "mailer", until: later)
+    try expect([(.all, nil, nil), (.all, "mailer", later)])
+    try scheduler.unpause(kinds: .refresh)
+    try scheduler.unpause(kinds: .processing, pool: "mailer")
+    try expect([(.processing, nil, nil), (.refresh, "mailer", later)])
+    try scheduler.unpause(kinds: .all)
+    try scheduler.unpause(kinds: .all, pool: "mailer")
+    try expect([])
+  }
+
+  @Test("a pause of no kind, of no pool or until what is past is refused") func wrongPauses() throws {
+    let now = Instant(nanosecondsSinceEpoch: 3_600_000_000_000)
+    let scheduler = try pulled(now)
+    func refused(_ field: String, _ call: () throws -> Void) throws {
+      let error = try #require(throws: SeleneError.self) { try call() }
+      #expect(error.status == .invalidArgument && error.field == field)
+    }
+    try scheduler.pause(kinds: .refresh)
+    for nanoseconds in [0, -1, now.nanosecondsSinceEpoch, .max - 1, .max] {
+      let until = Instant(nanosecondsSinceEpoch: nanoseconds)
+      try refused("until") { try scheduler.pause(kinds: .refresh, until: until) }
+    }
+    for pool in [nil, "mailer"] {
+      try refused("kinds") { try scheduler.pause(kinds: [], pool: pool) }
+      try refused("kinds") { try scheduler.pause(kinds: Kinds(rawValue: 8), pool: pool) }
+      try refused("kinds") { try scheduler.unpause(kinds: [], pool: pool) }
+    }
+    for pool in ["", "a\0b"] {
+      try refused("pool") { try scheduler.pause(kinds: .all, pool: pool) }
+      try refused("pool") { try scheduler.unpause(kinds: .all, pool: pool) }
+    }
+    let left = try scheduler.pauses()
+    #expect(left.count == 1 && left.first?.kinds == .refresh)
+    try scheduler.close()
+    let error = try #require(throws: SeleneError.self) { _ = try scheduler.pauses() }
+    #expect(error.status == .invalidHandle)
+  }
+
   @Test("a driver holds back what the profile refuses, and says why") func governor() async throws {
     let scheduler = try opened()
     let log = Log()
@@ -511,6 +587,19 @@ struct Broken: Error, CustomStringConvertible { let description: String }
       #expect(!log.all.contains("wrong"))
     }
   }
+  @Test("memory is flat over 40 000 lists of pauses") func memoryOfPauses() throws {
+    let scheduler = try pulled()
+    for number in 0..<20 { try scheduler.pause(kinds: .all, pool: "pool \(number)") }
+    // In pages; a list that is kept has a quarter of one.
+    var (before, grown) = (0, Int.max)
+    for stretch in 0..<6 where stretch < 2 || grown >= 500 {
+      for _ in 0..<20_000 where try scheduler.pauses().count != 20 { Issue.record("not all") }
+      grown = try resident() - before
+      before += grown
+    }
+    #expect(grown < 500)
+  }
+
   @Test("memory is flat over 100 000 runs and as many failures") func memory() async throws {
     let scheduler = try opened()
     let text = String(repeating: "no ", count: 100)

@@ -354,6 +354,40 @@ public final class Scheduler: Sendable {
     return try owned(raw, selene_waits_destroy, Waits.init)
   }
 
+  // MARK: pauses of kinds
+
+  /// Pauses kinds, everywhere or in a pool (of the tasks whose handlers its processes offer): none of their tasks begins
+  /// before an instant, at most 10 years ahead; nil: until they are resumed. Runs in flight go on. The store keeps it;
+  /// pausing them again changes the end. Everywhere and in each pool they are paused apart, and a task waits while either
+  /// holds.
+  public func pause(kinds: Kinds, pool: String? = nil, until: Instant? = nil) throws(SeleneError) {
+    // The header's 0 resumes, so that instant is refused as any that is past, and what is later than it can say as what is
+    // too far ahead.
+    let end = until.map { min($0.nanosecondsSinceEpoch, SELENE_NEVER - 1) } ?? SELENE_NEVER
+    try setPause(kinds, pool, end == 0 ? -1 : end)
+  }
+
+  /// Lets kinds go on that were paused, everywhere or in a pool.
+  public func unpause(kinds: Kinds, pool: String? = nil) throws(SeleneError) { try setPause(kinds, pool, 0) }
+
+  private func setPause(_ kinds: Kinds, _ pool: String?, _ until: Int64) throws(SeleneError) {
+    guard pool != "" else {
+      throw SeleneError(
+        status: .invalidArgument, detail: "pool: empty; a pool has a name", field: "pool", found: "", allowed: "")
+    }
+    // To the header no kind is both of a pool; without one it is refused.
+    try named(kinds.isEmpty ? "" : pool ?? "") { selene_scheduler_pause(handle, kinds.rawValue, $0, $1, until) }
+  }
+
+  /// The kinds that are paused: first everywhere, then by pool.
+  public func pauses() throws(SeleneError) -> [Pause] {
+    var raw: UnsafeMutablePointer<selene_pauses>?
+    try check(selene_pause_list(handle, &raw))
+    return try owned(raw, selene_pauses_destroy) {
+      UnsafeBufferPointer(start: $0.pauses, count: Int($0.count)).map(Pause.init)
+    }
+  }
+
   // MARK: conditions of the host, and groups
 
   /// Defines a condition of the host's own, which tasks ask for by its name.

@@ -1,4 +1,4 @@
-// What is known of a task, a group, and why something waits.
+// What is known of a task, a group, a pause, and why something waits.
 
 import CSelene
 
@@ -176,4 +176,20 @@ public struct GroupInfo: Hashable, Sendable {
   public let isPaused: Bool
   /// Runs that are not over, or have not come back; tasks that wait.
   public let running, waiting: UInt64
+}
+
+/// Kinds that are paused until the same instant.
+public struct Pause: Hashable, Sendable {
+  /// Which.
+  public let kinds: Kinds
+  /// Whose tasks wait; nil: those of all.
+  public let pool: String?
+  /// When it ends; nil: when it is resumed.
+  public let until: Instant?
+
+  init(_ raw: selene_pause) {
+    kinds = Kinds(rawValue: raw.kinds)
+    pool = raw.pool.length == 0 ? nil : raw.pool.string
+    until = Instant(maybe: raw.until)
+  }
 }
