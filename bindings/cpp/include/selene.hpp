@@ -186,6 +186,11 @@ class error : public std::runtime_error {
         allowed_.assign(fault->allowed.data, static_cast<std::size_t>(fault->allowed.length));
     }
 
+    /** Of what the library would take for something else. */
+    error(selene_status status, const std::string &field, const std::string &why)
+        : std::runtime_error(std::string(selene_status_name(status)) + ": " + field + ": " + why),
+          status_(status), detail_(field + ": " + why), field_(field) {}
+
     /** A SELENE_ERROR_ number. */
     selene_status status() const noexcept {
         return status_;
@@ -369,6 +374,15 @@ struct group_info {
     bool paused;
     /** Its runs that are not over or have not come back, and its tasks that wait. */
     std::uint64_t running, waiting;
+};
+
+/** Kinds that are paused until the same instant. */
+struct pause_info {
+    selene::kinds kinds;
+    /** Whose tasks wait; empty: those of all. */
+    std::string pool;
+    /** When it ends; none: when it is resumed. */
+    std::optional<instant> until;
 };
 
 /** How much of a task's time went to one reason. */
@@ -1154,6 +1168,41 @@ class scheduler {
         detail::check(selene_task_resume_tag(handle_, tag.data(), detail::length(tag), &count));
         return count;
     }
+    /**
+     * Pauses kinds everywhere: none of their tasks begins before an instant, at most 10 years ahead, or until they are
+     * resumed. Runs in flight go on. The store keeps it; pausing them again changes the end.
+     */
+    void pause_kinds(kinds which, instant until = never) {
+        set_pause({}, which, pause_end(until));
+    }
+    void resume_kinds(kinds which) {
+        set_pause({}, which, 0);
+    }
+    /**
+     * The same in a pool: of the tasks whose handlers its processes offer. Everywhere and in each pool kinds are paused
+     * apart, and a task waits while either holds.
+     */
+    void pause_pool(std::string_view pool, kinds which = kind::refresh | kind::processing,
+                    instant until = never) {
+        set_pause(named(pool), which, pause_end(until));
+    }
+    void resume_pool(std::string_view pool, kinds which = kind::refresh | kind::processing) {
+        set_pause(named(pool), which, 0);
+    }
+    /** The kinds that are paused: first everywhere, then by pool. */
+    std::vector<pause_info> pauses() const {
+        selene_pauses *raw = nullptr;
+        detail::check(selene_pause_list(handle_, &raw));
+        const std::unique_ptr<selene_pauses, decltype(&selene_pauses_destroy)> held(
+            raw, selene_pauses_destroy);
+        std::vector<pause_info> made;
+        for (std::uint64_t i = 0; i < raw->count; i++) {
+            const selene_pause &one = raw->pauses[i];
+            made.push_back({kinds::of(one.kinds), detail::string(one.pool), {}});
+            if (one.until != SELENE_NEVER) made.back().until = detail::at(one.until);
+        }
+        return made;
+    }
     /** Defines a condition of the host's own, which tasks ask for by its name. */
     void define_condition(std::string_view name) {
         detail::check(selene_condition_define(handle_, name.data(), detail::length(name)));
@@ -1410,6 +1459,26 @@ class scheduler {
         for (std::uint64_t i = 0; i < raw->count; i++)
             made.push_back(detail::string(raw->ids[i]));
         return made;
+    }
+
+    /** To selene.h an empty pool is everywhere. */
+    static std::string_view named(std::string_view pool) {
+        if (pool.empty())
+            throw error(SELENE_ERROR_INVALID_ARGUMENT, "pool", "empty; a pool has a name");
+        return pool;
+    }
+
+    /** To selene.h 0 resumes; as the end of a pause that instant is refused as any that is past. */
+    static std::int64_t pause_end(instant until) {
+        const std::int64_t end = until.time_since_epoch().count();
+        return end == 0 ? -1 : end;
+    }
+
+    void set_pause(std::string_view pool, kinds which, std::int64_t until) {
+        // To selene.h no kind is both of a pool; without one it is refused.
+        if (which.bits() == 0) pool = {};
+        detail::check(selene_scheduler_pause(handle_, which.bits(), pool.data(),
+                                             detail::length(pool), until));
     }
 
     static selene_driver described(const driver &given) {

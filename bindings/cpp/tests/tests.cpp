@@ -2,6 +2,7 @@
 
 #include <selene.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -523,6 +524,102 @@ void told_clock() {
     CHECK(refused([&] { step->complete(); }) == SELENE_ERROR_ALREADY_COMPLETED);
 }
 
+/** The id of the one run that a window gives; empty: it gives none. */
+std::string pulled_id(selene::scheduler &scheduler) {
+    selene::window window;
+    window.kinds = selene::kind::refresh | selene::kind::processing;
+    selene::cycle cycle = scheduler.begin(window);
+    const selene::step step = cycle.next();
+    if (!step) return {};
+    step->complete();
+    return step->id();
+}
+
+bool paused(const selene::scheduler &scheduler, const std::vector<selene::pause_info> &wanted) {
+    const std::vector<selene::pause_info> found = scheduler.pauses();
+    return std::equal(found.begin(), found.end(), wanted.begin(), wanted.end(),
+                      [](const selene::pause_info &one, const selene::pause_info &other) {
+                          return one.kinds.bits() == other.kinds.bits() && one.pool == other.pool &&
+                                 one.until == other.until;
+                      });
+}
+
+void pauses() {
+    const selene::kind refresh = selene::kind::refresh, processing = selene::kind::processing;
+    const selene::instant start{hours(1)}, until{hours(2)}, later{hours(3)};
+    selene::options options;
+    options.clock = start;
+    options.no_threads = true;
+    selene::scheduler scheduler = opened(options);
+    scheduler.handler("work");
+    for (const char *id : {"short", "long"}) {
+        selene::task task = once(id);
+        task.handler = "work";
+        if (task.id == "long") task.kind = processing;
+        scheduler.add(task);
+    }
+    CHECK(paused(scheduler, {}));
+    scheduler.pause_kinds(refresh, until);
+    CHECK(scheduler.why_not("short") == std::vector<std::string>{"kind_paused"});
+    CHECK(paused(scheduler, {{refresh, "", until}}));
+    CHECK(pulled_id(scheduler) == "long");
+    CHECK(pulled_id(scheduler).empty());
+    CHECK(scheduler.next_wakeup() == until);
+    scheduler.set_clock(until);
+    CHECK(paused(scheduler, {}));
+    CHECK(pulled_id(scheduler) == "short");
+
+    scheduler.pause_kinds(refresh | processing);
+    scheduler.pause_pool("mailer");
+    scheduler.pause_pool("mailer", refresh | processing, later);
+    CHECK(paused(scheduler,
+                 {{refresh | processing, "", {}}, {refresh | processing, "mailer", later}}));
+    scheduler.resume_kinds(refresh);
+    scheduler.resume_pool("mailer", processing);
+    CHECK(paused(scheduler, {{processing, "", {}}, {refresh, "mailer", later}}));
+    scheduler.resume_kinds(refresh | processing);
+    scheduler.resume_pool("mailer");
+    CHECK(paused(scheduler, {}));
+}
+
+void wrong_pauses() {
+    const selene::kind refresh = selene::kind::refresh;
+    const selene::kinds none = selene::kinds::of(0);
+    const selene::instant now{hours(1)};
+    selene::options options;
+    options.clock = now;
+    options.no_threads = true;
+    selene::scheduler scheduler = opened(options);
+    const auto wrong = [](auto call) -> std::string {
+        try {
+            call();
+        } catch (const selene::error &error) {
+            return error.status() == SELENE_ERROR_INVALID_ARGUMENT ? error.field() : error.detail();
+        }
+        return "not refused";
+    };
+    scheduler.pause_kinds(refresh);
+    for (const selene::instant until :
+         {selene::instant(), selene::instant(-hours(1)), now, now + hours(11 * 365 * 24)})
+        CHECK(wrong([&] { scheduler.pause_kinds(refresh, until); }) == "until");
+    CHECK(wrong([&] { scheduler.pause_kinds(none); }) == "kinds");
+    CHECK(wrong([&] { scheduler.pause_kinds(selene::kinds::of(8)); }) == "kinds");
+    CHECK(wrong([&] { scheduler.resume_kinds(none); }) == "kinds");
+    CHECK(wrong([&] { scheduler.pause_pool("mailer", none); }) == "kinds");
+    CHECK(wrong([&] { scheduler.pause_pool(std::string(256, 'a')); }) == "pool");
+    CHECK(wrong([&] { scheduler.pause_pool(""); }) == "pool");
+    CHECK(wrong([&] { scheduler.resume_pool({}); }) == "pool");
+    try {
+        scheduler.pause_pool("");
+    } catch (const selene::error &error) {
+        CHECK(std::string(error.what()) == "INVALID_ARGUMENT: pool: empty; a pool has a name");
+        CHECK(error.detail() == "pool: empty; a pool has a name");
+    }
+    CHECK(paused(scheduler, {{refresh, "", {}}}));
+    scheduler.close();
+    CHECK(refused([&] { scheduler.pauses(); }) == SELENE_ERROR_INVALID_HANDLE);
+}
+
 void events() {
     selene::scheduler scheduler = opened();
     scheduler.open_events(2);
@@ -787,10 +884,12 @@ void memory() {
         if (++count % 2 == 0) throw std::runtime_error("one of two");
     });
     scheduler.add({"a"});
+    scheduler.pause_pool("others");
     long before = 0;
     std::uint64_t failing = 0;
     for (int i = 0; i < 200000; i++) {
         if (i == 40000) before = resident();
+        CHECK(scheduler.pauses().size() == 1);
         failing += scheduler.run_cycle(here()).failed;
     }
     CHECK(count == 200000 && failing == 100000);
@@ -815,6 +914,8 @@ int main(int count, char **arguments) {
     test("a use after close is an error, whatever the order", after_close);
     test("threads share a scheduler while one closes it", closed_meanwhile);
     test("a clock of a test drives the driver", told_clock);
+    test("kinds are paused until an instant, or until they are resumed", pauses);
+    test("a pause of no kind, of no pool or until what is past is refused", wrong_pauses);
     test("events are read, and lost ones counted", events);
     test("a store can be closed and opened again", store);
     test("a periodic task is due again after its period, and a run knows its times", times);
