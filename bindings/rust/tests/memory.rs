@@ -26,12 +26,14 @@ fn memory_is_flat_over_100_000_runs_and_as_many_failures() {
         })
         .unwrap();
     scheduler.register(&Task::standing("a").input(vec![0; 1000])).unwrap();
+    scheduler.pause_pool("others", Kinds::ALL, None).unwrap();
     let window = Window::new(Duration::from_secs(30)).on_this_thread();
     let (mut before, mut failed) = (0, 0);
     for round in 0..200_000 {
         if round == 40_000 {
             before = resident();
         }
+        assert_eq!(scheduler.pauses().unwrap().len(), 1);
         failed += scheduler.run(&window).unwrap().failed;
     }
     assert_eq!(failed, 100_000);
