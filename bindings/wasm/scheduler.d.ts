@@ -160,6 +160,15 @@ export interface Group {
   waiting: number;
 }
 
+/** Kinds that are paused until the same instant. */
+export interface Pause {
+  kinds: Kind[];
+  /** Whose tasks wait; null: those of all. */
+  pool: string | null;
+  /** When it ends; Infinity: when it is resumed. */
+  until: number;
+}
+
 export interface Window {
   /** Default "refresh". */
   kinds?: Kind | Iterable<Kind>;
@@ -358,13 +367,25 @@ export class Scheduler {
   cancel(id: string): number;
   cancelTag(tag: string): number;
   cancelAll(): number;
-  /** Pauses a task and what waits behind it, or every task that carries a tag; gives how many records. */
+  /** Says when a live task is due next, once. */
   setNext(id: string, next: number): void;
+  /** Pauses a task and what waits behind it, or every task that carries a tag; gives how many records. */
   pause(id: string): number;
   pauseTag(tag: string): number;
   /** Lets them go on. */
   resume(id: string): number;
   resumeTag(tag: string): number;
+  /**
+   * Pauses kinds, everywhere or in a pool (of the tasks whose handlers its processes offer): none of their tasks begins
+   * before `until`, an instant at most 10 years ahead; by default until they are resumed. Runs in flight go on. The store
+   * keeps it; pausing them again changes the end. Everywhere and in each pool they are paused apart, and a task waits while
+   * either holds.
+   */
+  pauseKinds(kinds: Kind | Iterable<Kind>, where?: { pool?: string | null; until?: number }): void;
+  /** Lets them go on, everywhere or in a pool. */
+  resumeKinds(kinds: Kind | Iterable<Kind>, where?: { pool?: string | null }): void;
+  /** The kinds that are paused: first everywhere, then by pool. */
+  pauses(): Pause[];
   /** Defines a condition of the host's own, which tasks ask for by its name. */
   defineCondition(name: string): void;
   /** Takes the definition back; it is then not satisfied. */

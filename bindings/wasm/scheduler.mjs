@@ -156,6 +156,10 @@ const WINDOW = {
   reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
 };
 
+const PAUSE = {
+  until: ['until', (value) => nanoseconds(value, 'until')],
+};
+
 /** The fields of `given` that `table` knows, as the header has them; `others` are read elsewhere. */
 function fields(given, table, others, what) {
   const result = {};
@@ -491,6 +495,42 @@ export class Scheduler {
 
   resumeTag(tag) {
     return this.#counted('selene_task_resume_tag', tag);
+  }
+
+  /** Pauses kinds, everywhere or in a pool, until an instant, or until they are resumed. */
+  pauseKinds(wanted, options = {}) {
+    const { until = NEVER } = fields(options, PAUSE, ['pool'], 'pauseKinds');
+    // The header's 0 resumes, so that instant is refused as any that is past.
+    this.#setPause(wanted, options.pool, until === 0n ? -1n : until);
+  }
+
+  /** Lets kinds go on that were paused, everywhere or in a pool. */
+  resumeKinds(wanted, options = {}) {
+    fields(options, {}, ['pool'], 'resumeKinds');
+    this.#setPause(wanted, options.pool, 0n);
+  }
+
+  #setPause(wanted, pool, until) {
+    const { memory, c } = this.#selene;
+    const set = bits(wanted, kinds, 'kinds');
+    if (pool === '') throw new TypeError('pool: empty; a pool has a name');
+    memory.scope(({ text }) => {
+      // To the header no kind is both of a pool; without one it is refused.
+      const { data, length } = text(set === 0 ? '' : pool ?? '');
+      this.#selene.check(c.selene_scheduler_pause(this.#handle, set, data, length, until));
+    });
+    this.#wake();
+  }
+
+  /** The kinds that are paused: first everywhere, then by pool. */
+  pauses() {
+    const { memory, c } = this.#selene;
+    const read = (list) => memory.readArray('pause', list.pauses, list.count).map((pause) => ({
+      kinds: named(pause.kinds, kinds),
+      pool: pause.pool || null,
+      until: pause.until,
+    }));
+    return this.#owned('pauses', 'selene_pauses_destroy', (out) => this.#selene.check(c.selene_pause_list(this.#handle, out)), read);
   }
 
   /** Defines a condition of the host's own, which tasks ask for by its name (`conditions`). */

@@ -433,9 +433,10 @@ test('the types have every export, every member and every field', async () => {
   }
   scheduler.handler('a');
   scheduler.register({ id: 'a' });
+  scheduler.pauseKinds('refresh', { pool: 'others' });
   const cycle = scheduler.begin();
   const { run } = cycle.next();
-  const made = { Decision: scheduler.ask('refresh'), TaskInfo: scheduler.get('a'), Explanation: scheduler.explain('a'), Plan: scheduler.plan(), Waits: scheduler.waits('a'), Run: run };
+  const made = { Pause: scheduler.pauses()[0], Decision: scheduler.ask('refresh'), TaskInfo: scheduler.get('a'), Explanation: scheduler.explain('a'), Plan: scheduler.plan(), Waits: scheduler.waits('a'), Run: run };
   run.complete();
   made.Report = cycle.end();
   for (const [name, object] of Object.entries(made)) for (const field of Object.keys(object)) has(block(name), field);

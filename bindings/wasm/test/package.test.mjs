@@ -24,6 +24,7 @@ test('memory stays flat over sixty thousand runs that succeed and fail', async (
   const { scheduler, clock } = virtual(selene);
   scheduler.handler('work');
   for (let number = 0; number < 10; number += 1) scheduler.register({ id: `t${number}`, handler: 'work', input: 'x'.repeat(100) });
+  scheduler.pauseKinds('refresh', { pool: 'x'.repeat(255) });
   let size;
   for (let round = 0; round < 6_000; round += 1) {
     const cycle = scheduler.begin();
@@ -32,6 +33,7 @@ test('memory stays flat over sixty thousand runs that succeed and fail', async (
       if (round % 2) step.run.fail('again'); else step.run.complete();
     }
     assert.equal(cycle.end().runs.length, 10);
+    assert.equal(scheduler.pauses().length, 1);
     clock.now += 1_000;
     // By then there are as many windows in the log of what tasks waited for as it keeps.
     if (round === 4_500) size = selene.memory.size;

@@ -264,6 +264,87 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('kinds are paused until an instant, or until they are resumed', async () => {
+    const { scheduler, clock } = virtual(selene);
+    const both = ['refresh', 'processing'];
+    const order = [];
+    scheduler.handler('work', (run) => { order.push(run.id); });
+    scheduler.register({ id: 'short', handler: 'work', schedule: 'once', expected: 1 });
+    scheduler.register({ id: 'long', handler: 'work', schedule: 'once', kind: 'processing', expected: 1 });
+    const until = clock.now + 3_600_000;
+    assert.deepEqual(scheduler.pauses(), []);
+    scheduler.pauseKinds('refresh', { until });
+    assert.deepEqual(scheduler.explain('short').reasons, [{ reason: 'kind_paused', missing: [], mayChangeAt: until }]);
+    assert.deepEqual(scheduler.pauses(), [{ kinds: ['refresh'], pool: null, until }]);
+    await scheduler.run({ kinds: both });
+    assert.deepEqual(order, ['long']);
+    assert.equal(scheduler.nextWakeup(), until);
+    clock.now = until;
+    assert.deepEqual(scheduler.pauses(), []);
+    await scheduler.run({ kinds: both });
+    assert.deepEqual(order, ['long', 'short']);
+
+    const later = until + 1_000;
+    scheduler.pauseKinds(new Set(both));
+    scheduler.pauseKinds(both, { pool: 'größe' });
+    scheduler.pauseKinds(both, { pool: 'größe', until: later });
+    assert.deepEqual(scheduler.pauses(), [
+      { kinds: both, pool: null, until: Infinity },
+      { kinds: both, pool: 'größe', until: later },
+    ]);
+    scheduler.resumeKinds('refresh');
+    scheduler.resumeKinds(['processing'], { pool: 'größe' });
+    assert.deepEqual(scheduler.pauses(), [
+      { kinds: ['processing'], pool: null, until: Infinity },
+      { kinds: ['refresh'], pool: 'größe', until: later },
+    ]);
+    for (const { kinds, pool } of scheduler.pauses()) scheduler.resumeKinds(kinds, { pool });
+    assert.deepEqual(scheduler.pauses(), []);
+    scheduler.close();
+  });
+
+  test('a window that rolls goes on with a kind as soon as it is resumed', { timeout: 60_000 }, async () => {
+    const { scheduler, clock } = virtual(selene);
+    let pass;
+    const passed = new Promise((resolve) => { pass = resolve; });
+    scheduler.handler('short', () => { pass(); });
+    scheduler.handler('long', () => passed);
+    scheduler.register({ id: 'short', expected: 1 });
+    scheduler.register({ id: 'long', kind: 'processing', expected: 1 });
+    scheduler.pauseKinds('refresh', { until: clock.now + 3_600_000 });
+    const report = scheduler.run({ kinds: ['refresh', 'processing'], rolling: true, lanes: 2, budget: 300_000 });
+    await new Promise((resolve) => { setTimeout(resolve, 10); });
+    scheduler.resumeKinds('refresh');
+    assert.deepEqual((await report).runs.map((run) => run.id), ['long', 'short']);
+    scheduler.close();
+  });
+
+  test('a pause of no kind, of no pool or until what is past is refused', () => {
+    const { scheduler, clock } = virtual(selene);
+    const refused = (field, call) => assert.throws(call, { name: 'SeleneError', code: 'INVALID_ARGUMENT', field });
+    const wrong = (message, call) => assert.throws(call, (error) => error instanceof TypeError && message.test(error.message));
+    scheduler.pauseKinds('refresh');
+    for (const until of [0, -0, -1, clock.now, clock.now + 11 * 365 * 86_400_000]) {
+      refused('until', () => scheduler.pauseKinds('refresh', { until }));
+    }
+    for (const until of [NaN, '2030', new Date(), null, 1e15]) {
+      wrong(/^until: .* is not a number of milliseconds/, () => scheduler.pauseKinds('refresh', { until }));
+    }
+    for (const pool of [undefined, 'mailer']) {
+      refused('kinds', () => scheduler.pauseKinds([], { pool }));
+      refused('kinds', () => scheduler.resumeKinds([], { pool }));
+      wrong(/^kinds: "all" is unknown, known are refresh, processing/, () => scheduler.pauseKinds('all', { pool }));
+    }
+    refused('pool', () => scheduler.pauseKinds('refresh', { pool: 'a\0b' }));
+    wrong(/^pool: empty/, () => scheduler.pauseKinds('refresh', { pool: '' }));
+    wrong(/^pool: empty/, () => scheduler.resumeKinds('refresh', { pool: '' }));
+    wrong(/^pauseKinds: end is unknown, known are pool, until/, () => scheduler.pauseKinds('refresh', { end: 1 }));
+    wrong(/^resumeKinds: until is unknown, known are pool/, () => scheduler.resumeKinds('refresh', { until: 1 }));
+    assert.deepEqual(scheduler.pauses(), [{ kinds: ['refresh'], pool: null, until: Infinity }]);
+    scheduler.close();
+    assert.throws(() => scheduler.pauses(), { code: 'INVALID_HANDLE' });
+  });
+
   test('waits names what a task waited for, and explain what goes first', () => {
     const { scheduler, clock } = virtual(selene);
     scheduler.handler('a');
