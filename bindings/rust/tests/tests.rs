@@ -722,6 +722,16 @@ fn another_process_enqueues_looks_and_works_for_the_owner_of_a_store() {
     assert_eq!(client.ids().unwrap(), ["a"]);
     assert_eq!(client.run(&Window::new(LONG)).unwrap().new_data, 1);
     assert_eq!(owner.output("a").unwrap(), b"by a");
+    // A pause of its pool holds back what runs here.
+    owner.pause_pool("tests", Kinds::REFRESH, None).unwrap();
+    assert_eq!(client.pauses().unwrap().len(), 1);
+    assert_eq!(client.pauses(), owner.pauses());
+    client.register(&Task::once("b").handler("work")).unwrap();
+    assert_eq!(client.run(&Window::new(LONG)).unwrap().runs, []);
+    assert_eq!(client.explain("b").unwrap().missing[0].reason, Reason::KindPaused);
+    client.resume_pool("tests", Kinds::ALL).unwrap();
+    assert_eq!(owner.pauses().unwrap(), []);
+    assert_eq!(client.run(&Window::new(LONG)).unwrap().new_data, 1);
     // A stop of the owner's wakes the handler here.
     client.start_driver(&Driver::new().ungoverned()).unwrap();
     owner.register(&Task::once("waits")).unwrap();
