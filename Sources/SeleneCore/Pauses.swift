@@ -1,4 +1,4 @@
-// Pauses of kinds, everywhere or in a pool, each until an instant (W12).
+// Pauses of kinds, everywhere or in a pool, each until an instant (W13).
 
 /// Which kinds begin no run, and until when. A pause holds before its end, not at it.
 package struct Pauses {

@@ -44,7 +44,7 @@ package final class TaskTable {
   package internal(set) var expiresAt = Time.never
   /// What the runs of expedited ones have used (W10).
   package var expedited: ExpeditedLedger
-  /// The kinds that begin no run, everywhere or in a pool, and until when (W12).
+  /// The kinds that begin no run, everywhere or in a pool, and until when (W13).
   package var pauses = Pauses()
   var tags = TagIndex()
   /// What the handlers' runs took (R8).

@@ -362,7 +362,7 @@ extension Scheduler {
     return one.constraints.isSubset(of: offered.satisfied) && isOffered(one)
   }
 
-  /// Whether the handler of a class is here, and where it is called the kind is not paused (W12).
+  /// Whether the handler of a class is here, and where it is called the kind is not paused (W13).
   private func isOffered(_ one: FleetClass) -> Bool {
     guard table.isOffered(handler: one.handler.buffer) else { return false }
     guard !table.pauses.isEmpty, let number = table.findHandler(one.handler.buffer) else { return true }

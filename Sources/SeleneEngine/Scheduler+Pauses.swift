@@ -1,4 +1,4 @@
-// Pauses of kinds, everywhere or in a pool: nothing of them begins until their end (W12).
+// Pauses of kinds, everywhere or in a pool: nothing of them begins until their end (W13).
 
 import SeleneCore
 

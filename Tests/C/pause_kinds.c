@@ -1,5 +1,5 @@
 /*
- * pause_kinds.c - kinds that the host pauses until an instant: nothing of them begins, all else goes on (W12)
+ * pause_kinds.c - kinds that the host pauses until an instant: nothing of them begins, all else goes on (W13)
  *
  * Argument: the filter of check.h.
  */
@@ -468,19 +468,19 @@ static void test_waits(void) {
 
 int main(int count, char **arguments) {
     check_begin(count, arguments);
-    run_test("W12 a kind that is paused begins nothing until its time has come", test_a_kind);
-    run_test("W12 a pause without an end lasts until it is resumed", test_until_resumed);
-    run_test("W12 runs in flight go on, and open windows go on when it is over", test_open_windows);
-    run_test("W12 a window that began meanwhile takes what goes on if it rolls",
+    run_test("W13 a kind that is paused begins nothing until its time has come", test_a_kind);
+    run_test("W13 a pause without an end lasts until it is resumed", test_until_resumed);
+    run_test("W13 runs in flight go on, and open windows go on when it is over", test_open_windows);
+    run_test("W13 a window that began meanwhile takes what goes on if it rolls",
              test_begun_while_paused);
-    run_test("W12 nobody gets a run by asking for the task itself", test_asked_for);
-    run_test("W12 C16 a driver opens no window, and comes when it is over", test_driver);
-    run_test("W12 library threads take what goes on when its time has come", test_threads);
-    run_test("W12 what cannot be is refused, and says what can", test_faults);
-    run_test("W12 everywhere and in pools pauses are told one by one", test_list);
-    run_test("W12 C18 events tell what was paused and what goes on", test_events);
-    run_test("W12 D1 a store keeps what is paused, until when", test_kept);
-    run_test("W12 D2 a pause that was answered survives a kill", test_killed);
-    run_test("W12 W8 the time of a pause is told as that", test_waits);
+    run_test("W13 nobody gets a run by asking for the task itself", test_asked_for);
+    run_test("W13 C16 a driver opens no window, and comes when it is over", test_driver);
+    run_test("W13 library threads take what goes on when its time has come", test_threads);
+    run_test("W13 what cannot be is refused, and says what can", test_faults);
+    run_test("W13 everywhere and in pools pauses are told one by one", test_list);
+    run_test("W13 C18 events tell what was paused and what goes on", test_events);
+    run_test("W13 D1 a store keeps what is paused, until when", test_kept);
+    run_test("W13 D2 a pause that was answered survives a kill", test_killed);
+    run_test("W13 W8 the time of a pause is told as that", test_waits);
     return check_end();
 }

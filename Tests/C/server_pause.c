@@ -1,5 +1,5 @@
 /*
- * server_pause.c - pauses of pools, and pauses that a connected process asks for (docs/rules.md, W12, L11)
+ * server_pause.c - pauses of pools, and pauses that a connected process asks for (docs/rules.md, W13, L11)
  */
 #include "server_tools.h"
 
@@ -229,11 +229,11 @@ static void test_lane(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
-    run_test("W12 L5 a pool that is paused takes nothing, and all others do", test_a_pool);
-    run_test("W12 L10 a connected process pauses, and a killed owner has not forgotten it",
+    run_test("W13 L5 a pool that is paused takes nothing, and all others do", test_a_pool);
+    run_test("W13 L10 a connected process pauses, and a killed owner has not forgotten it",
              test_from_elsewhere);
-    run_test("W12 L7 the driver of a pool that is paused comes when that is over", test_driver);
-    run_test("W12 C20 a lane that waits is woken when its pool goes on", test_lane);
+    run_test("W13 L7 the driver of a pool that is paused comes when that is over", test_driver);
+    run_test("W13 C20 a lane that waits is woken when its pool goes on", test_lane);
     tools_end();
     return check_end();
 }

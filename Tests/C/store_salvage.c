@@ -750,7 +750,7 @@ int main(int argc, char **argv) {
     run_test("D1 a store of version 1 becomes one of version 2 in its first commit", test_older);
     run_test("D4 W3 rows of groups are checked and salvaged, and come into an older store",
              test_groups);
-    run_test("D4 W12 rows of pauses are checked and salvaged, and come into an older store",
+    run_test("D4 W13 rows of pauses are checked and salvaged, and come into an older store",
              test_pauses);
     run_test("D4 W2 rows of conditions are checked and salvaged, and come into an older store",
              test_conditions);

@@ -63,7 +63,7 @@ def ended(fleet: Looked, count: int) -> Callable[[], bool]:
     return lambda: fleet.one("select count(*) from history") == count
 
 
-def test_w12_a_worker_claims_nothing_of_a_kind_that_it_has_paused(
+def test_w13_a_worker_claims_nothing_of_a_kind_that_it_has_paused(
     own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler
 ) -> None:
     @scheduler.handler("send")

@@ -190,7 +190,7 @@ package final class SQLiteStore: Store {
     }
   }
 
-  /// What is paused (W12).
+  /// What is paused (W13).
   ///
   /// - Throws: a status of stores.
   func loadPauses(into table: TaskTable) throws(SeleneError) {

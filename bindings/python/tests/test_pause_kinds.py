@@ -1,4 +1,4 @@
-"""Kinds that are paused until an instant, everywhere or in one pool (W12)."""
+"""Kinds that are paused until an instant, everywhere or in one pool (W13)."""
 
 from __future__ import annotations
 
