@@ -171,10 +171,7 @@ package struct Pauses {
     if let pool, (try? Identifier.check(pool, "pool")) == nil { return false }
     guard !entries.contains(where: { $0.isOf(pool) }), entries.count <= Self.most else { return false }
     var entry = Entry(pool.map { Bytes(copying: $0) })
-    for kind in Kind.allCases {
-      guard until[kind] == .min || until[kind] > 0 else { return false }
-      entry.until[kind] = until[kind]
-    }
+    entry.until = until
     guard until.refresh != .min || until.processing != .min else { return false }
     insert(entry)
     lookForEnd()
