@@ -61,6 +61,32 @@ def call(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedPro
     return done
 
 
+#: What commands of some extras need, and `pyselene[cli]` alone has not.
+EXTRAS = ("cronsim", "dbus_fast", "django", "opentelemetry", "prometheus_client", "psycopg", "starlette", "uvicorn")
+
+
+@pytest.mark.parametrize("told", [["--help"], ["--version"], ["fleet", "top", "--help"], ["list"]])
+def test_the_commands_need_no_package_of_another_extra(folder: Path, told: list[str]) -> None:
+    without = (
+        f"import sys\nsys.modules.update(dict.fromkeys({EXTRAS}))\n"
+        "from pyselene.cli import main\nsys.argv[0] = 'pyselene'\nmain()"
+    )
+    if told == ["list"]:
+        with pyselene.Scheduler(folder / "s") as scheduler:
+            scheduler.enqueue("a")
+        told = ["list", "--store", "s"]
+    done = subprocess.run(
+        [sys.executable, "-c", without, *told],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
 @dataclass
 class Told:
     """What a command printed."""

@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from types import FrameType
 from typing import Annotated, Any, Final
 
-import psycopg
 import typer
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -103,6 +102,8 @@ def top(
 
 
 def _follow(opened: Fleet, dsn: str, seen: Look, every: float, as_json: bool) -> None:
+    import psycopg
+
     console = new_console()
     problem = ""
 
