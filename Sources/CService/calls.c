@@ -233,8 +233,7 @@ static void tell_stops(worker *by) {
         service_failure failure;
         uint64_t seen = atomic_load(&own->news);
         pthread_mutex_lock(&own->turn);
-        if (own->descriptor >= 0 && own->is_joined && own->news_request == 0)
-            member_listen(own, &failure);
+        (void)member_hear(own, &failure);
         if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
         // The next owner waits for runs of this process, which may be in handlers that call nothing.
         int is_awaited = own->descriptor < 0 && own->taken_count > 0 && !own->is_leaving;

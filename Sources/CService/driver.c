@@ -110,8 +110,7 @@ int32_t service_driver_open(uint64_t handle, const void *driver, int32_t has_thr
     if (status == SELENE_OK && !calls_tell(own))
         status = wire_fail(failure, SELENE_ERROR_EXHAUSTED, "", NULL,
                            "the system refused to start a thread");
-    if (status == SELENE_OK && own->news_request == 0 && own->is_joined)
-        status = member_listen(own, failure);
+    if (status == SELENE_OK) status = member_hear(own, failure);
     if (status == SELENE_OK) status = connection_ask(own, SERVICE_DRIVER_OPEN, words, 0, failure);
     if (status == SELENE_OK) {
         own->driver = terms;
@@ -159,7 +158,11 @@ int32_t service_driver_step(uint64_t handle, uint64_t *out_cycle, int64_t *out_w
         if (*out_cycle != 0)
             taking_begin(own, *out_cycle, (uint32_t)lanes,
                          (own->driver.flags & SELENE_DRIVER_LANES) != 0, 0);
-        if (status != SELENE_OK) delay = LONGEST_PAUSE;
+        if (status != SELENE_OK) {
+            // What the attempt itself has rung is no news.
+            (void)platform_watch_drain(watch);
+            delay = LONGEST_PAUSE;
+        }
         // Without a window it sleeps, unless something has happened meanwhile.
         platform_watch_set_timer(watch, *out_cycle != 0 ? -1 : delay);
         if (*out_cycle != 0 || (status == SELENE_OK && atomic_load(&own->news) != seen))

@@ -74,6 +74,14 @@ int32_t member_tell(connection *own, uint32_t number, const wire_word *words,
     return connection_away(own, error, 0, failure);
 }
 
+static int32_t listen_to_owner(connection *own, service_failure *failure) {
+    own->news_request = own->last_request + 1;
+    int32_t status =
+        member_tell(own, SERVICE_CLIENT_HEAR, (const wire_word[WIRE_WORDS]){{0}}, failure);
+    if (status != SELENE_OK) own->news_request = 0;
+    return status;
+}
+
 int32_t member_join(connection *own, service_failure *failure) {
     const wire_word pool[WIRE_WORDS] = {{.pointer = own->pool}, {strlen(own->pool)}};
     int32_t status = member_tell(own, SERVICE_CLIENT_JOIN, pool, failure);
@@ -85,7 +93,7 @@ int32_t member_join(connection *own, service_failure *failure) {
         status = member_tell(own, SERVICE_HANDLER_REGISTER, words, failure);
         each->is_told = status == SELENE_OK;
     }
-    if (status == SELENE_OK && own->wants_news) status = member_listen(own, failure);
+    if (status == SELENE_OK && own->wants_news) status = listen_to_owner(own, failure);
     // An owner that grants no windows, of an earlier version, is still one to work for.
     if (status == SELENE_OK && own->drives && driver_join(own, failure) == SELENE_ERROR_OWNER_AWAY)
         status = SELENE_ERROR_OWNER_AWAY;
@@ -96,20 +104,18 @@ int32_t member_join(connection *own, service_failure *failure) {
     return status;
 }
 
-int32_t member_listen(connection *own, service_failure *failure) {
+int32_t member_hear(connection *own, service_failure *failure) {
     own->wants_news = 1;
-    own->news_request = own->last_request + 1;
-    int32_t status =
-        member_tell(own, SERVICE_CLIENT_HEAR, (const wire_word[WIRE_WORDS]){{0}}, failure);
-    if (status != SELENE_OK) own->news_request = 0;
-    return status;
+    return own->is_joined && own->news_request == 0 ? listen_to_owner(own, failure) : SELENE_OK;
 }
 
 void member_lost(connection *own) {
+    // An attempt to reach an owner that is away loses nothing, and must not wake whoever makes it.
+    int had_something = own->is_joined || own->taking_count > 0;
     own->is_joined = 0;
     own->news_request = 0;
     takings_lost(own);
-    news_came(own);
+    if (had_something) news_came(own);
     for (size_t i = 0; i < own->offered_count; i++)
         own->offered[i]->is_told = 0;
 }

@@ -55,8 +55,9 @@ void member_exit(connection *own);
 // A request, without coming back by itself. The lock is held.
 int32_t member_tell(connection *own, uint32_t number, const wire_word *words,
                     service_failure *failure);
-// The owner is to tell of its runs and windows from now on. The lock is held, as for all that follows.
-int32_t member_listen(connection *own, service_failure *failure);
+// The owner is to tell of its runs and windows from now on; one that is away does from the next joining on. The lock is held,
+// as for all that follows.
+int32_t member_hear(connection *own, service_failure *failure);
 // Who could not become a member does not try again with each call.
 void member_give_up(connection *own);
 // Asks of a cycle or a run, also of the next owner if that goes on with the run; the first word is its number. The lock is

@@ -191,7 +191,7 @@ int32_t cycle_await(uint64_t cycle, int64_t timeout, void **out_report, int64_t 
                                "without lanes; begin it with SELENE_WINDOW_LANES");
         const wire_word words[WIRE_WORDS] = {
             number, {.pointer = &is_over}, {.pointer = out_wake_at}, {.pointer = &delay}};
-        if (status == SELENE_OK && own->news_request == 0) status = member_listen(own, failure);
+        if (status == SELENE_OK) status = member_hear(own, failure);
         if (status == SELENE_OK)
             status = connection_ask(own, SERVICE_CYCLE_PROGRESS, words, own->session, failure);
         if (status == SELENE_OK && is_over) {
@@ -325,7 +325,7 @@ int32_t lane_take(uint64_t handle, int32_t outcome, int64_t timeout, int32_t *ou
         uint32_t open = open_lanes(own, cycle);
         if (in != NULL && at->is_left_behind && open < in->limit) at->is_left_behind = 0;
         int is_asked = in != NULL && !at->is_left_behind && !(at->is_called && own->is_leaving);
-        if (own->news_request == 0 && is_asked) status = member_listen(own, failure);
+        if (is_asked) status = member_hear(own, failure);
         if (outcome != SELENE_OUTCOME_NONE && at->run != 0) last.bits = at_owner(own, at->run);
         const wire_word words[WIRE_WORDS] = {{at_owner(own, cycle)}, last,
                                              {.number = outcome},    {.pointer = &told},

@@ -343,6 +343,57 @@ static void test_next_owner(void) {
     end_owner(owner, SIGKILL);
 }
 
+/** Without an owner a driver is due once a second, and at once when nothing but its own attempt has happened never. */
+static void test_owner_away(void) {
+    const char *file = path("t.db");
+    pid_t owner = start_owner(file);
+    selene_scheduler member = member_of(file, "a");
+    selene_cycle cycle = 0;
+    int64_t until;
+    int dues = 0;
+    CHECK_OK(offer(member, "h"));
+    CHECK_OK(selene_driver_open(member, NULL, NULL));
+    settle(member);
+    end_owner(owner, SIGKILL);
+    for (until = check_now() + 3 * S; check_now() < until;) {
+        int32_t is_ready = 0;
+        CHECK_OK(selene_driver_wait(member, S / 2, &is_ready));
+        if (!is_ready) continue;
+        CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_driver_step(member, &cycle, NULL));
+        dues++;
+    }
+    /* The loss, what of it came later, and each second. */
+    CHECK(dues <= 6);
+    CHECK_OK(selene_scheduler_close(member, 0));
+}
+
+/** Who waits for a cycle whose owner has gone is told that, not what the system says of a descriptor that is closed. */
+static void test_cycle_away(void) {
+    const char *file = path("t.db");
+    pid_t owner = start_owner(file);
+    selene_scheduler member = member_of(file, "a");
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_cycle cycle = 0;
+    selene_lane lane = 0;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_report *report = NULL;
+    int32_t step = SELENE_STEP_DONE;
+    window.flags = SELENE_WINDOW_LANES;
+    window.budget = 60 * S;
+    CHECK_OK(offer(member, "h"));
+    add(member, "a", "h", SELENE_PRIORITY_NORMAL);
+    CHECK_OK(selene_cycle_begin(member, &window, &cycle));
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, PATIENCE, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    end_owner(owner, SIGKILL);
+    for (int i = 0; i < 3; i++) {
+        CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_wait(cycle, S / 2, &report, NULL));
+        CHECK(strstr(selene_status_detail(), "descriptor") == NULL);
+    }
+    CHECK_OK(selene_scheduler_close(member, 0));
+}
+
 /** A run of a granted window is open when the owner is killed: the window is over, and the run goes on (L10). */
 static void test_killed_in_window(void) {
     const char *file = path("t.db");
@@ -453,6 +504,9 @@ int main(int argc, char **argv) {
     run_test("L7 a driver that is stopped frees its window", test_stopped);
     run_test("L7 a process that dies in its window frees it", test_killed);
     run_test("L10 a driver goes on with the next owner", test_next_owner);
+    run_test("L10 G7 a driver whose owner is away looks for it once a second", test_owner_away);
+    run_test("L10 who waits for a cycle of an owner that was killed hears of that",
+             test_cycle_away);
     run_test("L10 an owner that is killed in a granted window takes it along, and loses no task",
              test_killed_in_window);
     run_test("L10 an owner that is killed while it grants, or is told of an end, loses no task",

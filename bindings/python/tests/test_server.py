@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import queue as queue_module
 import selectors
@@ -498,6 +499,25 @@ def test_a_driver_on_a_thread_goes_on_with_the_next_owner(store: Path) -> None:
             lost = queue.get("lost")
             assert (lost.state, lost.attempts) == (selene.State.SUCCEEDED, 1)
     end_owner(process)
+
+
+def test_a_driver_says_once_that_it_waits_for_an_owner(store: Path, caplog: pytest.LogCaptureFixture) -> None:
+    process = start_owner(store)
+    done = threading.Event()
+    with selene.connect(store, pool="mailer") as queue, caplog.at_level(logging.WARNING, "pyselene"):
+        queue.register_handler("mail", lambda run: done.set())
+        with queue.driver():
+            end_owner(process)
+            until = time.monotonic() + PATIENCE
+            while not caplog.records and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(2.5)
+            process = start_owner(store)
+            queue.enqueue("next", handler="mail")
+            assert done.wait(PATIENCE)
+    end_owner(process)
+    told = [record.getMessage().partition(":")[0] for record in caplog.records]
+    assert told == ["the driver waits for an owner", "the driver has an owner again"]
 
 
 def test_nobody_serves(store: Path) -> None:

@@ -90,6 +90,7 @@ class Driver:
         self._is_open = False
         self._fd = self._bell = -1
         self._wake_at: int | None = None
+        self._is_orphaned = False
         self._stopping = False
         self._error: BaseException | None = None
         #: Guards what is below; notified when it changes.
@@ -421,9 +422,14 @@ class Driver:
         status = calls.selene_driver_step(engine.handle, ctypes.byref(cycle), ctypes.byref(wake_at))
         if engine.connected and status == _raw.SELENE_ERROR_OWNER_AWAY:
             # The descriptor is readable again when it is worth another try.
-            log.warning("the driver waits for an owner: %s", engine.error(status))
+            if not self._is_orphaned:
+                log.warning("the driver waits for an owner: %s", engine.error(status))
+            self._is_orphaned = True
             return 0
         token = granted(engine, status, cycle.value)
+        if self._is_orphaned:
+            log.warning("the driver has an owner again")
+            self._is_orphaned = False
         self._wake_at = never_is_none(wake_at.value)
         return token
 
