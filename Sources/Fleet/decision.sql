@@ -277,8 +277,8 @@ begin
           null::bigint, null::int, null::int, null::int, null::bigint;
     end if;
   end if;
-  -- After all that asked for a durable commit.
-  if (select w.relaxed from worker w where w.worker = turn.worker) then
+  -- After all that asked for a durable commit, which one that has moved numbers on has to be.
+  if (select w.relaxed and w.first_run = f.first_run from worker w, fleet f where w.worker = turn.worker) then
     perform set_config('synchronous_commit', 'off', true);
   end if;
 end $$;

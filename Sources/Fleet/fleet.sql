@@ -58,6 +58,8 @@ begin
   if not has_lost(f, here) and (here is null or f.timeline is not null) then return f; end if;
   select * into f from fleet for update;
   if has_lost(f, here) then
+    -- Lost by another crash, the same numbers would be given once more.
+    perform durable();
     f.first_run := (select last_value from run_number) + 4294967296;
     perform setval('run_number', f.first_run);
     perform setval(numbers, nextval(numbers) + 4294967296);

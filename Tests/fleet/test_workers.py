@@ -401,6 +401,27 @@ def test_n34_what_registers_or_decides_is_durable_whatever_the_default_is(fleet:
     assert fleet.one("select alarm from status() where item = 'durability'")
 
 
+@pytest.mark.parametrize("by", ["beat", "turn"])
+def test_n34_what_moves_the_numbers_of_runs_on_is_durable(fleet: Fleet, by: str) -> None:
+    fleet.rows("set synchronous_commit = off")
+    fleet.rows("select register('a')")
+    worker = fleet.one("select worker from hello('one', relaxed => true)")
+    calls = {
+        "beat": ("select * from beat(%s, null, '{}')", worker),
+        "turn": ("select * from turn(%s, '{}', '{}', '{}', '{}', classes => '{1}', most => 1)", worker),
+    }
+    with fleet.connection.transaction():
+        fleet.rows("select * from turn(%s, '{}', '{}', '{}', '{}')", worker)
+        assert fleet.one("show synchronous_commit") == "off"
+    before = fleet.one("select first_run from fleet")
+    # What a crash of the server empties.
+    fleet.rows("delete from crash_mark")
+    with fleet.connection.transaction():
+        fleet.rows(*calls[by])
+        assert fleet.one("show synchronous_commit") == "on"
+    assert fleet.one("select first_run from fleet") >= before + 2**32
+
+
 def test_n11_a_database_that_was_away_takes_nothing_from_the_living() -> None:
     server = Server()
     lease = 1_500_000_000
