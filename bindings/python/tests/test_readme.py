@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import pyselene as selene
-from steps import free_port, play, steps
+from steps import ROOT, free_port, play, steps
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 
@@ -32,6 +32,19 @@ def test_the_examples_run_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for scheduler in opened:
         assert isinstance(scheduler, selene.Scheduler)
         scheduler.close()
+
+
+def test_the_example_of_the_project_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    exec(compile(block, "README.md", "exec"), names)
+    names["scheduler"].close()
+    said = capsys.readouterr().out
+    assert said.startswith("sending mail to you@example.com\n")
+    assert "1 of 1 eligible ran" in said
 
 
 def test_what_the_table_names_exists() -> None:
