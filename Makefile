@@ -556,7 +556,8 @@ FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@
 	-e "s|@LIBDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(LIBDIR)')|g" \
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"
 
-DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md docs/embedding.md docs/protocol.md
+DOCUMENTS = README.md CHANGELOG.md docs/rules.md docs/governor.md docs/performance.md docs/embedding.md docs/protocol.md \
+	docs/fleet.md docs/freshness.md docs/from.md
 UNITS = selene-run.service selene-run.timer selened@.service selened@.socket selened-fleet@.service selened-fleet@.socket
 
 # What is built is installed as it is: that needs no Swift, which root often has not on its PATH. Everybody can read what

@@ -154,6 +154,9 @@ only_what_belongs_there() { # FOLDER
 ./share/doc/selene/LICENSE
 ./share/doc/selene/README.md
 ./share/doc/selene/embedding.md
+./share/doc/selene/fleet.md
+./share/doc/selene/freshness.md
+./share/doc/selene/from.md
 ./share/doc/selene/governor.md
 ./share/doc/selene/performance.md
 ./share/doc/selene/protocol.md
