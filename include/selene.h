@@ -129,6 +129,28 @@
  *     }
  *
  * ============================================================================
+ *  WHERE TO BEGIN
+ * ============================================================================
+ *
+ * Most hosts need no more than these; the other functions can wait.
+ *
+ *   selene_scheduler_open, _close      one scheduler, with a store or in memory
+ *   selene_handler_register            a function under a name, before the first window
+ *   selene_task_register, _cancel      tasks; a live one may be registered again
+ *   selene_cycle_run                   a window now, on library threads, or
+ *   selene_driver_start, _stop         windows whenever something is due, as the
+ *                                      governor grants them
+ *   selene_run_complete, _fail         the outcome, which every run needs
+ *   selene_run_stopping                whether a long run has been asked to stop
+ *   selene_conditions_set              what the host knows of network and power
+ *   selene_task_explain                why a task does not run, and
+ *   selene_reason_name                 what its reasons are called
+ *   selene_report_destroy              frees the report of a window
+ *   selene_status_detail               what was wrong with the last failed call
+ *   selene_server_start                other processes may connect, which
+ *   selene_scheduler_connect           they do with this
+ *
+ * ============================================================================
  *  CONVENTIONS
  * ============================================================================
  *
@@ -306,7 +328,8 @@ enum {
     SELENE_OK = 0,
     /** The kind is switched off. (1 to 4 are the numbers of BGTaskScheduler.Error.) */
     SELENE_ERROR_UNAVAILABLE = 1,
-    /** The limit of pending requests of this kind, or of waiting successors, is reached. */
+    /** The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1;
+     *  max_pending_processing, by default 10), or of waiting successors, is reached. */
     SELENE_ERROR_TOO_MANY_PENDING = 2,
     /** The scheduler was opened with a list of permitted ids and this is not among them. */
     SELENE_ERROR_NOT_PERMITTED = 3,
@@ -544,7 +567,7 @@ typedef struct selene_options {
     const selene_text *permitted;
     uint64_t permitted_count;
     /** Once and periodic tasks that may be enqueued or running at a time; default 1, so a host with more of
-     *  them raises this, or sets SELENE_OPTIONS_HOLD; standing tasks do not count. */
+     *  them raises this, up to SELENE_UNLIMITED, or sets SELENE_OPTIONS_HOLD; standing tasks do not count. */
     uint32_t max_pending_refresh;
     /** The same for processing; default 10. */
     uint32_t max_pending_processing;
@@ -1193,7 +1216,8 @@ typedef struct selene_task {
     int32_t recurrence;
     /** A SELENE_BACKOFF_ number; default −1. */
     int32_t backoff;
-    /** The estimate is the mean of this many of the last response times, 0 … 30; default 3. 0: it stays expected_duration. */
+    /** The estimate is the mean of this many of the last response times, 0 … 30; default 3. 0: it is always
+     *  expected_response. */
     int32_t response_window;
     /** Attempts of a once or periodic task until it has failed; default 0 = no limit. */
     uint32_t max_attempts;
