@@ -322,7 +322,11 @@ extension Scheduler {
       room.kinds.formUnion(ahead)
       room.lanes += 1
     }
-    return room.lanes > 0 ? room : nil
+    guard room.lanes > 0 else { return nil }
+    // The node counts what was stopped and has not come back, and what waits for that; neither takes a lane here.
+    for task in node.claimed where task.slot < 0 || runs[task.run]?.isOpen == false { room.lanes += 1 }
+    runs.forEach { run in if !run.isOpen && !run.isBack { room.takesSuspects = false } }
+    return room
   }
 
   /// The kinds among some that a driver may open a window for now.
@@ -349,7 +353,8 @@ extension Scheduler {
   private func nodeRoom(_ room: OfferedRoom, _ node: SchedulerNode) -> NodeRoom {
     let (kinds, satisfied, labels) = (room.kinds, room.satisfied, node.labels)
     let scheduler = Unmanaged.passUnretained(self)
-    return NodeRoom(lanes: room.lanes, until: room.until, isBare: room.isAhead) { one in
+    let (lanes, until, isBare, takesSuspects) = (room.lanes, room.until, room.isAhead, room.takesSuspects)
+    return NodeRoom(lanes: lanes, until: until, isBare: isBare, takesSuspects: takesSuspects) { one in
       kinds.contains(one.kind) && one.constraints.isSubset(of: satisfied)
         && scheduler._withUnsafeGuaranteedRef { $0.isOffered(one) }
         && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
@@ -384,7 +389,7 @@ extension Scheduler {
         if !isOpen { node.looksAt = min(node.looksAt, until) }
         continue
       }
-      if isWanted && isHere && now >= until { node.aheadFrom[task.kind] = now.adding(Time.minute) }
+      if isWanted && isHere && task.slot >= 0 && now >= until { node.aheadFrom[task.kind] = now.adding(Time.minute) }
       giveBack(task, node, at: now)
     }
   }
@@ -458,8 +463,11 @@ extension Scheduler {
 
   /// Whether an earlier run of a task is at work here that was lost (N13): its task comes after it.
   private func isAtWork(_ run: NodeRun) -> Bool {
-    guard let slot = table.find(run.id.buffer), table[slot].isLive else { return false }
-    return isOfFleet(slot)
+    if let slot = table.find(run.id.buffer), table[slot].isLive { return isOfFleet(slot) }
+    // One that was stopped has no record any more, but its id until it has come back (C4).
+    var isOut = false
+    runs.forEach { one in if !one.isBack && one.definition.id.equals(run.id.buffer) { isOut = true } }
+    return isOut
   }
 
   /// What waited for an earlier run of its task is one here when that is over.

@@ -49,6 +49,8 @@ struct OfferedRoom: Equatable {
   var lanes = 0
   /// There is no window yet.
   var isAhead = false
+  /// Nothing of this process is at work that is over.
+  var takesSuspects = true
   var until: Instant
   let satisfied: Constraints
   /// How often anything of the handlers had changed.

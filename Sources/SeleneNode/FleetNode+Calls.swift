@@ -95,8 +95,16 @@ extension FleetNode {
     } else if now < marks.looksAgain {
       claim = nil
     }
+    if room?.takesSuspects == false { passSuspects(&claim) }
     return NodeTurn(
       worker: taking?.worker ?? 0, decisions: decisions.next(), back: returned.map { $0.key }, held: held, claim: claim)
+  }
+
+  /// What is claimed has to go without suspects.
+  private func passSuspects(_ claim: inout NodeClaim?) {
+    claim?.lines.removeAll { $0.isOfSuspects }
+    if claim?.lines.isEmpty == true { claim?.lines = LineMark.plain(of: serves) }
+    claim?.classes = []
   }
 
   /// When what is decided is sent: at once where a lane waits for more, else together with what ends within the horizon.

@@ -24,6 +24,11 @@ extension FleetNode {
   private func beginReady() {
     guard let room, now < room.until else { return }
     while let next = ready.first, working.count < room.lanes {
+      if next.isSuspect && !room.takesSuspects {
+        // What is in its way may never come back.
+        giveBack(ready.removeFirst())
+        continue
+      }
       guard !next.isSuspect || working.isEmpty else { return }
       ready.removeFirst()
       working.append(next)

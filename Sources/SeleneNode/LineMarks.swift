@@ -12,6 +12,20 @@ package struct LineMark: Equatable, Sendable {
 
   /// Lines are of classes (N4).
   var fleetClass: Int32 { line >> 8 }
+  var isOfSuspects: Bool { line & 1 == 1 }
+
+  /// From the beginning of each line of some classes, but those of suspects: by priority, and by what is expected.
+  static func plain(of classes: [Int32]) -> [LineMark] {
+    var lines: [LineMark] = []
+    for one in classes {
+      for priority in Int32(1)...5 {
+        for cost in Int32(0)..<8 {
+          lines.append(LineMark(line: one << 8 | priority << 4 | cost << 1, since: .min))
+        }
+      }
+    }
+    return lines
+  }
 }
 
 /// What the last claims found.
@@ -55,7 +69,7 @@ struct LineMarks {
   mutating func note(
     _ runs: [NodeRun], of claim: NodeClaim, at now: Instant, took: Span, began: Instant?, nextDue: Instant?
   ) {
-    if claim.lines.isEmpty {
+    if claim.isOfAllLines {
       (marks, isStale) = ([], false)
       lookedAt = now
       // Once may be chance: somebody waited for a disk, or for a processor.

@@ -62,6 +62,8 @@ package struct NodeClaim: Equatable, Sendable {
   package internal(set) var classes: [Int32]
   /// Looked at in place of all lines of the classes, from where the last claims ended (N7).
   package internal(set) var lines: [LineMark] = []
+  /// Whether it looks at all lines from their beginnings, maybe but those of suspects.
+  var isOfAllLines: Bool { lines.allSatisfy { $0.since == .min } }
   /// What was due before then need not be looked for, by the database's clock.
   package internal(set) var dueSince: Instant = 0
   package let most: Int

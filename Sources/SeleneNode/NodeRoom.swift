@@ -10,15 +10,18 @@ package struct NodeRoom: Sendable {
   package var until: Instant
   /// Nothing is claimed but for a lane that is free now.
   var isBare: Bool
+  /// Nothing that was given up is at work in this process: a suspect could be alone (N15).
+  var takesSuspects: Bool
   /// The classes that can be served in it: by handler, labels, constraints and kind (N4).
   package var serves: @Sendable (FleetClass) -> Bool
   /// Nothing was claimed in it yet.
   var isFresh = true
 
   package init(
-    lanes: Int, until: Instant, isBare: Bool = false, serves: @escaping @Sendable (FleetClass) -> Bool
+    lanes: Int, until: Instant, isBare: Bool = false, takesSuspects: Bool = true,
+    serves: @escaping @Sendable (FleetClass) -> Bool
   ) {
-    (self.lanes, self.until, self.isBare, self.serves) = (lanes, until, isBare, serves)
+    (self.lanes, self.until, self.isBare, self.takesSuspects, self.serves) = (lanes, until, isBare, takesSuspects, serves)
   }
 }
 

@@ -82,6 +82,48 @@ def test_w13_a_worker_claims_nothing_of_a_kind_that_it_has_paused(
         wait(ended(fleet, 2))
 
 
+@pytest.mark.parametrize("how", ["in its window", "after its window", "as a suspect"])
+def test_n13_a_run_that_was_given_up_and_does_not_return_keeps_nothing_but_its_own_task_from_running(
+    own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler, how: str
+) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    @scheduler.handler("hang")
+    def hang(_: pyselene.Run) -> None:
+        begun.set()
+        assert over.wait(PATIENCE)
+
+    @scheduler.handler("send")
+    def send(_: pyselene.Run) -> None: ...
+
+    ends: list[pyselene.Event] = []
+    scheduler.observe(lambda event: ends.append(event) if event.type is pyselene.EventType.CYCLE_ENDED else None)
+    try:
+        with working(own, scheduler):
+            own.enqueue("hanging", handler="hang", priority=5)
+            assert begun.wait(PATIENCE)
+            ((seq, run),) = fleet.rows("select seq, run from slot")
+            with fleet.connection.transaction():
+                fleet.rows("select release(array[%s::bigint], array[%s::bigint])", seq, run)
+                if how != "in its window":
+                    # Its window ends, since nothing else is there.
+                    fleet.rows("update slot set state = 1, due = now_ns() + 3600000000000")
+            if how != "in its window":
+                wait(lambda: bool(ends))
+                fleet.rows("update slot set state = 0, line = line | %s", int(how == "as a suspect"))
+            for number in range(5):
+                own.enqueue(f"other {number}", handler="send")
+            wait(ended(fleet, 5))
+            assert fleet.one("select id from live") == "hanging"
+            if how == "as a suspect":
+                # Another worker may have it.
+                assert fleet.slot("hanging")["state"] == 0
+            over.set()
+            wait(ended(fleet, 6))
+    finally:
+        over.set()
+
+
 def test_a_worker_runs_what_it_can_and_tells_how_it_ended(
     own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler
 ) -> None:
