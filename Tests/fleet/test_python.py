@@ -74,6 +74,18 @@ def test_what_is_refused_is_the_exception_of_its_status(own: Fleet) -> None:
             call("none")
 
 
+def test_an_input_is_bytes_or_refused(own: Fleet, fleet: Looked) -> None:
+    for input in (b"x", bytearray(b"x"), memoryview(b"x")):
+        own.enqueue("a", input=input, existing="replace")
+        assert fleet.one("select input from task") == b"x"
+    for wrong in (5, [1, 2], "str", None):
+        with pytest.raises(TypeError, match=f"^input must be bytes, not {type(wrong).__name__}$"):
+            own.enqueue("b", input=wrong)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=f"^input must be bytes, not {type(wrong).__name__}$"):
+            own.enqueue_batch([FleetDraft("c", input=wrong)])  # type: ignore[arg-type]
+    assert fleet.rows("select id from task") == [("a",)]
+
+
 def test_a_connection_that_was_lost_is_made_again(own: Fleet, fleet: Looked) -> None:
     own.enqueue("a")
     fleet.rows(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import Any, TypedDict
 
+from .._terms import bytes_of
 from .._time import Duration, duration_ns
 
 
@@ -131,7 +132,7 @@ def values(draft: FleetDraft) -> dict[str, Any]:
         "labels": _names(draft.labels, "labels"),
         "requires": _names(draft.requires, "requires"),
         "existing": _word(draft.existing),
-        "input": bytes(draft.input),
+        "input": bytes_of(draft.input, "input"),
     }
 
 
