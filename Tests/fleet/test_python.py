@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import psycopg
 import pyselene
@@ -75,15 +76,57 @@ def test_what_is_refused_is_the_exception_of_its_status(own: Fleet) -> None:
 
 
 def test_an_input_is_bytes_or_refused(own: Fleet, fleet: Looked) -> None:
-    for input in (b"x", bytearray(b"x"), memoryview(b"x")):
+    held: tuple[Any, ...] = (b"x", bytearray(b"x"), memoryview(b"x"))
+    for input in held:
         own.enqueue("a", input=input, existing="replace")
         assert fleet.one("select input from task") == b"x"
-    for wrong in (5, [1, 2], "str", None):
+    others: tuple[Any, ...] = (5, [1, 2], "str", None)
+    for wrong in others:
         with pytest.raises(TypeError, match=f"^input must be bytes, not {type(wrong).__name__}$"):
-            own.enqueue("b", input=wrong)  # type: ignore[arg-type]
+            own.enqueue("b", input=wrong)
         with pytest.raises(TypeError, match=f"^input must be bytes, not {type(wrong).__name__}$"):
-            own.enqueue_batch([FleetDraft("c", input=wrong)])  # type: ignore[arg-type]
+            own.enqueue_batch([FleetDraft("c", input=wrong)])
     assert fleet.rows("select id from task") == [("a",)]
+
+
+def test_the_words_of_a_task_are_those_of_a_scheduler(own: Fleet, fleet: Looked) -> None:
+    terms: FleetFields = {
+        "priority": "high", "requires": {"power", pyselene.Constraint.IDLE}, "tags": "mail", "labels": "gpu",
+        "backoff": pyselene.Linear(70), "schedule": pyselene.Schedule.STANDING, "kind": pyselene.Kind.PROCESSING,
+        "existing": pyselene.Existing.UPDATE,
+    }  # fmt: skip
+    fields = "priority, requires, tags, labels, schedule, kind"
+    declared: dict[str, Any] = {name: value for name, value in terms.items() if name != "labels"}
+    with pyselene.Scheduler() as scheduler:
+        scheduler.register(pyselene.Task("a", **declared))
+        info = scheduler.get("a")
+    for enqueue in (own.enqueue, lambda id, **more: own.enqueue_batch([FleetDraft(id, **more)])):
+        enqueue("a", **terms)
+        ((priority, requires, tags, labels, schedule, kind),) = fleet.rows(f"select {fields} from live")
+        assert priority == info.priority == 4
+        assert pyselene.Constraint.of(requires) == info.requires
+        assert (tags, labels, schedule, kind) == (["mail"], ["gpu"], "standing", "processing")
+        assert fleet.rows("select backoff, backoff_delay from task") == [(info.backoff.policy, info.backoff.delay_ns)]
+        own.cancel("a")
+    kinds = (pyselene.NoBackoff, pyselene.Linear, pyselene.Exponential)
+    names: tuple[Any, ...] = ("none", "linear", "exponential")
+    for name, backoff in zip(names, kinds, strict=True):
+        own.enqueue("word", backoff=name, backoff_delay=70, requires="external_power", priority=2)
+        own.enqueue("object", backoff=backoff(70), requires=["power"], priority="low")
+        (word, one) = fleet.rows("select class, backoff, backoff_delay, priority from task where id <> 'a' order by id")
+        assert word[1:] == one[1:]
+        assert fleet.rows("select distinct requires from live") == [(["external_power"],)]
+        own.cancel_queue()
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"priority": "urgent"}, "priority is 'urgent'; allowed: very_low, low, normal, high, very_high"),
+        ({"requires": "moon"}, "requires has 'moon'; allowed: network, power"),
+        ({"backoff": pyselene.Exponential(5), "backoff_delay": 6}, "backoff_delay is given, but backoff has a delay"),
+        ({"backoff": 5}, "backoff must be NoBackoff, Linear or Exponential, not 5"),
+        ({"tags": [5]}, "tags must hold str, not int"),
+    )
+    for terms_, told in wrong:
+        with pytest.raises((TypeError, ValueError), match=re.escape(told)):
+            own.enqueue("b", **terms_)
 
 
 def test_a_connection_that_was_lost_is_made_again(own: Fleet, fleet: Looked) -> None:
@@ -179,9 +222,9 @@ def test_many_tasks_are_registered_in_one_commit_each_judged_by_itself(own: Flee
         "select bool_and(substr(id, 2)::int = place and registered - first < 60e9) from (select id, registered,"
         " row_number() over (order by seq) - 1 as place, min(registered) over () as first from task) t"
     )
-    for wrong in ({"tags": "t"}, {"delay": "x"}, {"priority": "high"}):
+    for wrong in ({"tags": 5}, {"delay": "x"}, {"priority": "urgent"}):
         with pytest.raises((TypeError, ValueError)):
-            own.enqueue_batch([FleetDraft("new"), FleetDraft("other", **wrong)])  # type: ignore[arg-type]
+            own.enqueue_batch([FleetDraft("new"), FleetDraft("other", **wrong)])
     with pytest.raises(pyselene.NotFound):
         own.get("new")
 

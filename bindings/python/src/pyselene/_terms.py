@@ -110,6 +110,8 @@ class Backoff:
     delay: Duration = 30
 
     policy: ClassVar[int] = _raw.SELENE_BACKOFF_DEFAULT
+    #: What it is called in a fleet and in workloads.
+    word: ClassVar[str] = ""
 
     @property
     def delay_ns(self) -> int:
@@ -129,6 +131,7 @@ class NoBackoff(Backoff):
 
     __slots__ = ()
     policy = _raw.SELENE_BACKOFF_NONE
+    word = "none"
 
 
 class Linear(Backoff):
@@ -136,6 +139,7 @@ class Linear(Backoff):
 
     __slots__ = ()
     policy = _raw.SELENE_BACKOFF_LINEAR
+    word = "linear"
 
 
 class Exponential(Backoff):
@@ -143,9 +147,11 @@ class Exponential(Backoff):
 
     __slots__ = ()
     policy = _raw.SELENE_BACKOFF_EXPONENTIAL
+    word = "exponential"
 
 
 _BACKOFFS = (NoBackoff, Linear, Exponential)
+BackoffName: TypeAlias = Literal["none", "linear", "exponential"]
 
 
 def limit(value: int | None, what: str) -> None:

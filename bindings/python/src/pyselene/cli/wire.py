@@ -41,11 +41,7 @@ from .workload import TaskSpec, Workload
 MAX_COMMAND: Final = 1 << 20
 """Bytes of a command."""
 
-_BACKOFFS: Final[dict[str, type[Backoff]]] = {
-    "none": NoBackoff,
-    "linear": Linear,
-    "exponential": Exponential,
-}
+_BACKOFFS: Final[dict[str, type[Backoff]]] = {kind.word: kind for kind in (NoBackoff, Linear, Exponential)}
 
 
 @dataclass(frozen=True, slots=True)
