@@ -10,6 +10,10 @@ create or replace function constraints_in(bits int) returns text[] language sql 
   select coalesce(array_agg(name order by place), '{}')
   from unnest(array['network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off',
     'not_roaming']) with ordinality as n(name, place) where bits & (1 << (place::int - 1)) <> 0 $$;
+-- What no node has that could run a class: in the words of `explain` and of `status`.
+create or replace function lacking(handler text, labels text[], constraints int) returns text language sql immutable as $$
+  select 'no node has handler ' || quote_literal(handler) || coalesce(' with ' || nullif(concat_ws(' and ',
+    nullif(array_to_string(labels, ', '), ''), nullif(array_to_string(constraints_in(constraints), ', '), '')), ''), '') $$;
 
 create or replace view live as
   select t.seq, t.id, q.name as queue, (array['refresh', 'processing'])[c.kind] as kind, c.handler, c.labels,
@@ -134,7 +138,7 @@ end $$;
 create or replace function reasons(t task, s slot, n bigint) returns table (reason text, detail text, until timestamptz)
 language plpgsql as $$
 #variable_conflict use_column
-declare c class; q queue; word text;
+declare c class; q queue;
 begin
   if t.behind is not null then
     return query select 'blocked'::text, 'it waits behind the live task of its id', null::timestamptz;
@@ -165,11 +169,8 @@ begin
       case when q.paused_until < 9223372036854775807 then instant(q.paused_until) end;
   end if;
   if not exists (select 1 from worker w where c.class = any(w.serves) and w.expires >= n) then
-    word := 'no node has handler ' || quote_literal(c.handler)
-      || case when c.labels <> '{}' then ' with ' || array_to_string(c.labels, ', ') else '' end
-      || case when c.constraints <> 0 then ' and ' || array_to_string(constraints_in(c.constraints), ', ') else '' end;
-    return query select 'no_node'::text, word || coalesce('; last ' || c.served_by || ', ' || span(n - c.served) || ' ago', ''),
-      null::timestamptz;
+    return query select 'no_node'::text, lacking(c.handler, c.labels, c.constraints)
+      || coalesce('; last ' || c.served_by || ', ' || span(n - c.served) || ' ago', ''), null::timestamptz;
     return;
   end if;
   if s.line & 1 = 1 then
@@ -238,7 +239,9 @@ begin
       where c.queue = q.queue) o
     where o.since is not null and q.paused_until <= n;
   return query select 'queue ' || q.name, 'paused', false from queue q where q.paused_until > n;
-  return query select 'class ' || c.class, 'no node has handler ' || quote_literal(c.handler), true from class c
+  return query select 'queue ' || q.name || ', ' || (array['refresh', 'processing'])[c.kind],
+      lacking(c.handler, c.labels, c.constraints), true
+    from class c join queue q on q.queue = any(array[c.queue])
     where cardinality(lines_of(array[c.class])) > 0 and not exists (
       select 1 from worker w where c.class = any(w.serves) and w.expires >= n);
   select count(*) into count from (select 1 from slot s where s.line & 1 = 1 and s.state in (0, 1, 4) and s.stop = 7 limit 100) c;

@@ -277,7 +277,7 @@ def test_c3_the_first_of_a_window_is_taken_whatever_it_takes(fleet: Fleet) -> No
 def test_n35_who_looks_at_a_class_serves_it_before_its_next_beat(fleet: Fleet) -> None:
     worker = fleet.hello()
     fleet.rows("select register('a', handler => 'send'), register('b', handler => 'fetch')")
-    assert fleet.one("select count(*) from status() where alarm and item like 'class %%'") == 2
+    assert fleet.one("select count(*) from status() where alarm and value like 'no node %%'") == 2
     fleet.claim(worker)
-    assert fleet.one("select count(*) from status() where alarm and item like 'class %%'") == 0
+    assert fleet.one("select count(*) from status() where alarm and value like 'no node %%'") == 0
     assert sorted(fleet.one("select serves from worker")) == fleet.classes()

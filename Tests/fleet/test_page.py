@@ -90,8 +90,9 @@ def test_it_shows_what_runs_where_and_what_waits_and_why(fleet: Fleet) -> None:
         train = [reason["reason"] for reason in site.shown("train")["reasons"]]
         assert train == ["queue_paused", "no_node"]
         assert site.shown("small-2")["state"] == "held"
-        train = fleet.one("select class from class where handler = 'train'")
-        assert [item["item"] for item in state["items"] if item["alarm"]] == [f"class {train}"]
+        assert [item for item in state["items"] if item["alarm"]] == [
+            {"item": "queue night, refresh", "value": "no node has handler 'train' with gpu", "alarm": True}
+        ]
         (node,) = state["nodes"]
         assert (node["name"], node["alive"], node["runs"], node["lease"]) == ("alpha:17", True, 1, 30)
         assert node["draining"] is False
@@ -264,6 +265,11 @@ def test_prometheus_reads_the_metrics(fleet: Fleet) -> None:
         assert value("selene_queue_pending", queue="small", kind="refresh") == 1
         assert value("selene_queue_ready", queue="default") == 1
         assert value("selene_alarms") == 1
+        # Two of a queue and kind are two.
+        fleet.rows("select register('proof', handler => 'proof', queue => 'night')")
+        until(lambda: measured(site)("selene_alarms") == 2)
+        items = [item["item"] for item in site.state["items"] if item["alarm"]]
+        assert items == ["queue night, refresh"] * 2
         fleet.rows("select cancel('later')")
         until(lambda: measured(site)("selene_tasks_ended_total", state="cancelled") == 1)
 

@@ -393,7 +393,7 @@ def test_the_command_line_shows_what_runs_where(fleet: Looked) -> None:
     assert {"item": "running", "value": "1", "alarm": False} in seen["items"]
     said = command(fleet, "top", "--once")
     assert "1 of 1 nodes alive" in said
-    assert "! class 2: no node has handler 'nobody'" in said
+    assert "! queue default, refresh: no node has handler 'nobody'" in said
     for pattern in (r"^default +open +1 .* 3 of 5 *$", r"^alpha:1 +alive ", r"^a +default +send +alpha:1 +1 +\d"):
         assert re.search(pattern, said, re.MULTILINE), (pattern, said)
     assert "--every" in command(fleet, "top", "--every", "1ms", code=2)

@@ -209,6 +209,8 @@ def test_n12_who_has_a_beat_from_the_future_has_a_lease_from_when_that_is_notice
 
 def test_n4_a_class_without_a_node_says_what_is_missing_and_who_was_last(told: Fleet) -> None:
     told.rows("select register('a', handler => 'export', labels => '{gpu}', requires => '{network}')")
+    alarms = "select item, value from status() where alarm and value like 'no node%%'"
+    assert told.rows(alarms) == [("queue default, refresh", "no node has handler 'export' with gpu and network")]
     assert told.rows("select reason, detail from explain('a')") == [
         ("no_node", "no node has handler 'export' with gpu and network")
     ]
@@ -219,7 +221,14 @@ def test_n4_a_class_without_a_node_says_what_is_missing_and_who_was_last(told: F
     assert told.rows("select detail from explain('a') where reason = 'no_node'")[0][0].endswith(
         "; last gpu-3, 02:00:00 ago"
     )
-    assert told.one("select count(*) from status() where item like 'class%%' and alarm") == 1
+    assert len(told.rows(alarms)) == 1
+    # Whatever is missing is said, and of which queue and kind.
+    told.rows("select register('b', handler => 'h', requires => '{network,idle}', queue => 'q', kind => 'processing')")
+    told.rows("select register('c', handler => 'h', labels => '{big,gpu}', queue => 'q', kind => 'processing')")
+    assert told.rows(f"{alarms} and item like 'queue q%%' order by value") == [
+        ("queue q, processing", "no node has handler 'h' with big, gpu"),
+        ("queue q, processing", "no node has handler 'h' with network, idle"),
+    ]
 
 
 def test_n23_estimates_of_a_handler_are_what_nodes_tell(told: Fleet) -> None:

@@ -67,7 +67,8 @@ class FleetBoard:
         choice = Choice(asked)
         with self._link.looking() as session:
             info = session.connection.info
-            told = {item: (value, alarm) for item, value, alarm in session.rows("select * from {}.status()")}
+            items = session.rows("select item, value, alarm from {}.status()")
+            told = {item: value for item, value, _ in items}
             tasks, after = _tasks(session, choice)
             ended, ended_after = _ended(session, choice.ended, choice.queue, choice.ended_after, _ENDED)
             queues = _named(_QUEUE, session.rows(f"select {', '.join(_QUEUE)} from {{}}.queues(most => {_QUEUES + 1})"))
@@ -82,11 +83,9 @@ class FleetBoard:
                 "version": __version__,
                 "now": now // 1_000_000,
                 "may": _rights(session, self._link.schema),
-                "counts": {
-                    name: told[name][0] for name in ("running", "ready", "waiting", "held", "suspects", "failed")
-                },
+                "counts": {name: told[name] for name in ("running", "ready", "waiting", "held", "suspects", "failed")},
                 "alive": sum(node["alive"] for node in nodes),
-                "items": [{"item": item, "value": value, "alarm": alarm} for item, (value, alarm) in told.items()],
+                "items": _named(("item", "value", "alarm"), items),
                 "tasks": tasks,
                 "after": after,
                 "ended": ended,

@@ -31,7 +31,7 @@ class FleetMetrics:
         about = "Whether the fleet's database answers."
         try:
             with self._lock, self._link.looking() as session:
-                status = {item: (value, alarm) for item, value, alarm in session.rows("select * from {}.status()")}
+                items = session.rows("select item, value, alarm from {}.status()")
                 queues = session.rows(f"select * from {{}}.queues(most => {_QUEUES})")
                 alive = session.rows("select alive, count(*) from {}.nodes group by alive")
                 registered, runs = self._count(session)
@@ -40,15 +40,16 @@ class FleetMetrics:
                 raise
             told.tell_one("selene_up", "gauge", about, 0)
             return str(told)
+        status = {item: value for item, value, _ in items}
         told.tell_one("selene_up", "gauge", about, 1)
         told.tell("selene_build_info", "gauge", "The version that tells this.", [("", (("version", __version__),), 1)])
         told.tell(
             "selene_tasks", "gauge", "Live tasks by where they stand, counted to 10000.",
-            [("", (("state", state),), _number(status[state][0])) for state in _STATES],
+            [("", (("state", state),), _number(status[state])) for state in _STATES],
         )  # fmt: skip
         told.tell_one(
             "selene_suspects", "gauge", "Tasks whose node ended while it ran them, counted to 100.",
-            _number(status["suspects"][0]),
+            _number(status["suspects"]),
         )  # fmt: skip
         told.tell_one("selene_tasks_registered_total", "counter", "Tasks that were registered.", registered)
         told.tell_one("selene_runs_started_total", "counter", "Runs that nodes took.", runs)
@@ -62,9 +63,7 @@ class FleetMetrics:
             [("", (("state", "alive"),), counts.get(True, 0)), ("", (("state", "gone"),), counts.get(False, 0))],
         )  # fmt: skip
         _tell_queues(told, queues)
-        told.tell_one(
-            "selene_alarms", "gauge", "What somebody should look at.", sum(alarm for _, alarm in status.values())
-        )
+        told.tell_one("selene_alarms", "gauge", "What somebody should look at.", sum(alarm for *_, alarm in items))
         return str(told)
 
     def _count(self, session: Session) -> tuple[int, int]:
