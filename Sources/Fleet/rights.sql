@@ -14,7 +14,7 @@ declare
   -- What a worker calls gives up what transactions of others keep locked before the worker gives the call up: it would go on
   -- waiting here, on a connection that nobody reads any more.
   of_workers constant text[] := '{hello,beat,bye,classes,turn,claim,release,fate}';
-  f regprocedure; right_name text; role_name text; has_roles boolean := true;
+  f regprocedure; right_name text; role_name text; missing text[] := '{}';
 begin
   for right_name in select jsonb_object_keys(callable) loop
     role_name := fleet || '_' || right_name;
@@ -22,8 +22,7 @@ begin
       begin
         execute format('create role %I nologin', role_name);
       exception when insufficient_privilege then
-        has_roles := false;
-        raise warning 'the role % is not there and may not be created: only the owner of schema % can use it', role_name, fleet;
+        missing := missing || role_name;
       when duplicate_object or unique_violation then null;
       end;
     end if;
@@ -46,7 +45,12 @@ begin
       execute format('alter function %s set lock_timeout = %L', f, '1s');
     end if;
   end loop;
-  if not has_roles then return; end if;
+  if missing <> '{}' then
+    raise warning 'only % and superusers can use the fleet %; nothing needs to be done, unless others are to use it, too: '
+      'then a superuser installs it once more and grants them the roles %, which % may not create', quote_ident(current_user),
+      quote_ident(fleet), array_to_string(missing, ', '), quote_ident(current_user);
+    return;
+  end if;
   for right_name in select jsonb_object_keys(callable) loop
     role_name := fleet || '_' || right_name;
     execute format('grant usage on schema %I to %I', fleet, role_name);
@@ -58,5 +62,10 @@ begin
     end loop;
   end loop;
   execute format('grant select on live, ended, nodes to %I', fleet || '_look');
-  execute format('grant %I, %I, %I to %I', fleet || '_enqueue', fleet || '_work', fleet || '_look', fleet || '_manage');
+  -- An owner for whom somebody else made the roles may not do this, but need not either.
+  if not (select bool_and(pg_has_role(fleet || '_manage', fleet || '_' || one, 'member'))
+    from unnest('{enqueue,work,look}'::text[]) one)
+  then
+    execute format('grant %I, %I, %I to %I', fleet || '_enqueue', fleet || '_work', fleet || '_look', fleet || '_manage');
+  end if;
 end $$;

@@ -536,6 +536,18 @@ def test_what_goes_wrong_says_what_to_do(fleet: Looked, words: tuple[str, ...], 
     assert "Traceback" not in said
 
 
+def test_who_may_make_no_roles_gets_one_note(fresh: Looked) -> None:
+    fresh.rows("drop role if exists makes_no_roles")
+    fresh.rows("create role makes_no_roles login")
+    fresh.rows(f"grant create on database {fresh.name} to makes_no_roles")
+    dsn = f"host={fresh.server.folder} user=makes_no_roles dbname={fresh.name}"
+    note, end = command(fresh, "install", "--schema", "own", "--dsn", dsn).splitlines()
+    assert note.startswith(
+        "note: only makes_no_roles and superusers can use the fleet own; nothing needs to be done, unless"
+    )
+    assert end == "the fleet own is installed"
+
+
 def test_a_fleet_of_an_earlier_release_is_told_from_none(fresh: Looked) -> None:
     fresh.rows("drop function retry(text), queues(text, text, int)")
     for words in (("queues",), ("retry", "a")):

@@ -134,13 +134,31 @@ def test_n1_an_owner_who_is_no_superuser_installs_a_fleet_under_another_name(fre
     fleet.rows("create role plain login")
     fleet.rows(f"grant create on database {fleet.name} to plain")
     said = server.install(fleet.name, "tasks", "plain")
-    assert "the role tasks_enqueue is not there" in said
+    assert said.count("WARNING") == 1
+    assert (
+        "only plain and superusers can use the fleet tasks; nothing needs to be done, unless others are to use it"
+        in said
+    )
+    assert all(f"tasks_{right}" in said for right in ("enqueue", "work", "look", "manage"))
     server.install(fleet.name, "tasks", "plain")
     with server.connect(fleet.name, "plain") as connection:
         assert connection.execute("select tasks.register('a')").fetchall() == [("added",)]
         (worker,) = connection.execute("select worker from tasks.hello('n')").fetchall()[0]
         assert connection.execute("select id from tasks.claim(%s, '{1}')", (worker,)).fetchall() == [("a",)]
     assert fleet.rows("select * from selene.live") == []
+    # As the warning says.
+    try:
+        assert "WARNING" not in server.install(fleet.name, "tasks")
+        fleet.rows("drop role if exists other")
+        fleet.rows("create role other login in role tasks_enqueue")
+        with server.connect(fleet.name, "other") as connection:
+            assert connection.execute("select tasks.register('b')").fetchall() == [("added",)]
+        with server.connect(fleet.name, "plain") as connection:
+            assert connection.execute("select count(*) from tasks.live").fetchall() == [(2,)]
+        assert "WARNING" not in server.install(fleet.name, "tasks", "plain")
+    finally:
+        for right in ("enqueue", "work", "look", "manage"):
+            fleet.rows(f"drop owned by tasks_{right}; drop role tasks_{right}")
 
 
 def test_n33_installing_again_keeps_what_is_there(fleet: Fleet) -> None:

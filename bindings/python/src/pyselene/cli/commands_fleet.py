@@ -128,8 +128,8 @@ def install(
         if printed:
             print_line(opened.script())
             return
-        for warning in opened.install():
-            print_line(f"warning: {printable(warning)}")
+        for note in opened.install():
+            print_line(f"note: {printable(note)}")
         print_line(f"the fleet {printable(schema)} is installed")
 
 

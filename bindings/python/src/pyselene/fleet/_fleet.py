@@ -165,7 +165,7 @@ class Fleet(AsyncCalls):
         """Makes the schema, or brings it to this release; what is there stays. In one transaction.
 
         Returns:
-            what the database warns of: that roles are not there, and it may not make them.
+            what is to be known: that the roles for others are not there, and this one may not make them.
         """
         said: deque[str] = deque()
 
