@@ -226,7 +226,8 @@ begin
     select 'ready', (select count(*) from (select 1 from slot s where s.state = 0 limit 10000) c)
     union all select 'waiting', (select count(*) from (select 1 from slot s where s.state = 1 limit 10000) c)
     union all select 'held', (select count(*) from (select 1 from slot s where s.state = 2 limit 10000) c)
-    union all select 'running', (select count(*) from (select 1 from slot s where s.state = 4 limit 10000) c)
+    -- Of what a worker has claimed it alone knows which has begun.
+    union all select 'claimed', (select count(*) from (select 1 from slot s where s.state = 4 limit 10000) c)
   loop
     value := case when count >= 10000 then '10000+' else count::text end;
     alarm := false;

@@ -81,7 +81,7 @@ def test_it_shows_what_runs_where_and_what_waits_and_why(fleet: Fleet) -> None:
     with page_of(fleet) as site:
         state = site.state
         assert (state["fleet"], state["database"], state["role"]) == ("selene", fleet.name, "fleet")
-        assert state["counts"]["running"] == "1"
+        assert state["counts"]["claimed"] == "1"
         assert state["counts"]["failed"] == "1"
         long = site.shown("long")
         assert (long["state"], long["node"]) == ("running", "alpha:17")

@@ -378,8 +378,8 @@ def test_the_command_line_shows_what_runs_where(fleet: Looked) -> None:
     assert len(fleet.claim(worker)) == 1
     fleet.rows("select register('c', handler => 'nobody')")
     seen = json.loads(command(fleet, "top", "--once", "--json"))
-    assert set(seen) == {"at", "items", "queues", "nodes", "running"}
-    (run,) = seen["running"]
+    assert set(seen) == {"at", "items", "queues", "nodes", "claimed"}
+    (run,) = seen["claimed"]
     assert (run["id"], run["queue"], run["handler"], run["node"], run["attempts"]) == (
         "a",
         "default",
@@ -390,9 +390,11 @@ def test_the_command_line_shows_what_runs_where(fleet: Looked) -> None:
     assert run["begun"] <= seen["at"]
     assert [one["queue"] for one in seen["queues"]] == ["default"]
     assert [(one["name"], one["runs"]) for one in seen["nodes"]] == [("alpha:1", 1)]
-    assert {"item": "running", "value": "1", "alarm": False} in seen["items"]
+    assert {"item": "claimed", "value": "1", "alarm": False} in seen["items"]
     said = command(fleet, "top", "--once")
     assert "1 of 1 nodes alive" in said
+    assert "1 claimed" in said
+    assert "running" not in said
     assert "! queue default, refresh: no node has handler 'nobody'" in said
     for pattern in (r"^default +open +1 .* 3 of 5 *$", r"^alpha:1 +alive ", r"^a +default +send +alpha:1 +1 +\d"):
         assert re.search(pattern, said, re.MULTILINE), (pattern, said)

@@ -254,7 +254,7 @@ def nodes(dsn: Dsn, schema: Schema = "selene", as_json: o.Json = False) -> None:
 
 def nodes_table(found: Iterable[FleetNode]) -> Table:
     """Nodes as a table."""
-    rows = table("node", "state", "beat", "lease until", "runs", "handlers")
+    rows = table("node", "state", "beat", "lease until", "claimed", "handlers")
     for node in found:
         rows.add_row(
             printable(node.name), _standing(node), _local(node.beaten), _local(node.expires), str(node.runs),

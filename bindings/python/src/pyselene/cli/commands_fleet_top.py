@@ -28,13 +28,13 @@ from .problem import printable
 from .program import command, new_console, print_json, print_line
 
 _RUNS: Final = 200
-"""At most so many of what runs are shown."""
-_COUNTS: Final = ("ready", "waiting", "held", "running", "suspects", "failed")
+"""At most so many of what is claimed are shown."""
+_COUNTS: Final = ("ready", "waiting", "held", "claimed", "suspects", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A run."""
+class Claimed:
+    """A run that a worker has: of what it claims at once some wait there for a lane."""
 
     id: str
     queue: str
@@ -45,7 +45,7 @@ class Running:
     estimate: timedelta
 
     def elapsed(self, now: datetime) -> timedelta | None:
-        """For how long it runs."""
+        """For how long it is claimed."""
         return None if self.begun is None else max(now - self.begun, timedelta())
 
 
@@ -57,17 +57,17 @@ class Look:
     items: tuple[FleetItem, ...]
     queues: tuple[FleetQueue, ...]
     nodes: tuple[FleetNode, ...]
-    running: list[Running]
+    claimed: list[Claimed]
 
 
 def look_at(opened: Fleet) -> Look:
     """Looks once."""
-    columns = ", ".join(Running.__dataclass_fields__)
+    columns = ", ".join(Claimed.__dataclass_fields__)
     schema = opened._calls.schema
     runs = Call(
         f"select {columns} from {schema}.board('running', most => %s)",
         (_RUNS,),
-        lambda rows: [Running(*row) for row in rows if row[0] is not None],
+        lambda rows: [Claimed(*row) for row in rows if row[0] is not None],
     )
     now = Call(f"select to_timestamp({schema}.now_ns() / 1e9)", (), lambda rows: rows[0][0])
     return Look(opened._make(now), opened.status(), opened.queues(), opened.nodes(), opened._make(runs))
@@ -88,7 +88,7 @@ def top(
     once: Annotated[bool, typer.Option("--once", help="Look once.")] = False,
     as_json: o.Json = False,
 ) -> None:
-    """Show queues, nodes, alarms and what runs, until Ctrl-C. With --json a line each time.
+    """Show queues, nodes, alarms and what nodes have claimed, until Ctrl-C. With --json a line each time.
 
     Into a pipe it writes one look below the other. A database that is away does not end it: it says so, and goes on.
     """
@@ -151,7 +151,7 @@ def _json(seen: Look) -> dict[str, Any]:
         "items": [as_json_of(one) | {"alarm": one.alarm} for one in seen.items],
         "queues": [as_json_of(one) for one in seen.queues],
         "nodes": [as_json_of(one) for one in seen.nodes],
-        "running": [as_json_of(one) for one in seen.running],
+        "claimed": [as_json_of(one) for one in seen.claimed],
     }
 
 
@@ -172,8 +172,8 @@ def _picture(schema: str, seen: Look, problem: str) -> RenderableType:
 
 
 def _runs_table(seen: Look) -> RenderableType:
-    runs = table("running", "queue", "handler", "node", "attempt", "for", "estimate")
-    for run in seen.running:
+    runs = table("claimed", "queue", "handler", "node", "attempt", "for", "estimate")
+    for run in seen.claimed:
         elapsed = run.elapsed(seen.at)
         runs.add_row(
             printable(run.id), printable(run.queue), printable(run.handler), printable(run.node or ""),

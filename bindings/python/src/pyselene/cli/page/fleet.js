@@ -1,10 +1,10 @@
 // The page of a fleet.
 import { acts, at, button, clock, figures, fill, isPast, look, make, opened, opener, plural, since, span, start, until } from "/live.js";
 
-const VIEWS = { now: "Now", running: "Running", ready: "Ready", waiting: "Waiting", held: "Held", blocked: "Blocked", suspect: "Suspect", failed: "Failed", live: "All live" };
+const VIEWS = { now: "Now", running: "Claimed", ready: "Ready", waiting: "Waiting", held: "Held", blocked: "Blocked", suspect: "Suspect", failed: "Failed", live: "All live" };
 const ENDINGS = { any: "All", succeeded: "Succeeded", failed: "Failed", cancelled: "Cancelled" };
 const NONE = {
-  now: "no task is live", running: "nothing runs", ready: "nothing is ready", waiting: "nothing waits for its time", held: "nothing is held",
+  now: "no task is live", running: "nothing is claimed", ready: "nothing is ready", waiting: "nothing waits for its time", held: "nothing is held",
   blocked: "nothing waits behind another", suspect: "no task is suspect", failed: "nothing has failed", live: "no task is live",
 };
 const NAMES = { run: "Run now", cancel: "Cancel", retry: "Retry", pause: "Pause", resume: "Resume" };
@@ -152,7 +152,7 @@ function nodeRow(node) {
     make("td", "", make("span", `state ${state}`, state), node.jumps ? make("small", "", `${plural(node.jumps, "jump")} of clocks`) : ""),
     labelled("Last beat", "when", `${since(node.beaten)} ago`),
     labelled("Lease", "", `${span(node.lease)}, ${isPast(node.expires) ? "over since" : "until"} ${clock(node.expires)}`),
-    labelled("Runs", "num", String(node.runs)), labelled("Handlers", node.handlers.length ? "" : "quiet", node.handlers.length ? node.handlers.join(", ") + more : "none yet"));
+    labelled("Claimed", "num", String(node.runs)), labelled("Handlers", node.handlers.length ? "" : "quiet", node.handlers.length ? node.handlers.join(", ") + more : "none yet"));
 }
 
 function showQueues(state) {
@@ -180,13 +180,13 @@ function showRights(state, mayChange) {
 
 function show(state, mayChange) {
   at("store").textContent = `fleet ${state.fleet}`;
-  const running = state.counts.running;
-  document.title = `${running === "0" ? "" : `(${running}) `}fleet ${state.fleet} – Selene`;
+  const claimed = state.counts.claimed;
+  document.title = `${claimed === "0" ? "" : `(${claimed}) `}fleet ${state.fleet} – Selene`;
   at("facts").textContent = [`database ${state.database} at ${state.server}`, `as ${state.role}`, `PostgreSQL ${state.postgresql}`, `version ${state.version}`].join(" · ");
   const alarms = state.items.filter((item) => item.alarm);
   at("troubles").hidden = !alarms.length;
   at("troubles").querySelector("ul").replaceChildren(...alarms.map((item) => make("li", "", make("b", "", item.item), `: ${item.value}`)));
-  figures([["nodes", state.alive + (state.more_nodes ? "+" : "")], ["running", running], ["ready", state.counts.ready], ["waiting", state.counts.waiting],
+  figures([["nodes", state.alive + (state.more_nodes ? "+" : "")], ["claimed", claimed], ["ready", state.counts.ready], ["waiting", state.counts.waiting],
     ["held", state.counts.held], ["suspect", state.counts.suspects], ["failed", state.counts.failed]]);
   const may = mayChange ? state.may : {};
   showRights(state, mayChange);

@@ -83,7 +83,7 @@ class FleetBoard:
                 "version": __version__,
                 "now": now // 1_000_000,
                 "may": _rights(session, self._link.schema),
-                "counts": {name: told[name] for name in ("running", "ready", "waiting", "held", "suspects", "failed")},
+                "counts": {name: told[name] for name in ("claimed", "ready", "waiting", "held", "suspects", "failed")},
                 "alive": sum(node["alive"] for node in nodes),
                 "items": _named(("item", "value", "alarm"), items),
                 "tasks": tasks,

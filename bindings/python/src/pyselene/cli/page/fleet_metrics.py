@@ -12,7 +12,8 @@ from .fleet_link import FleetLink, Row, Session
 from .prometheus import Exposition
 
 _QUEUES: Final = 1000
-_STATES: Final = ("running", "ready", "waiting", "held")
+#: States, and what `status` calls them.
+_STATES: Final = {"running": "claimed", "ready": "ready", "waiting": "waiting", "held": "held"}
 _OVER: Final = ("succeeded", "failed", "cancelled")
 
 
@@ -44,8 +45,8 @@ class FleetMetrics:
         told.tell_one("selene_up", "gauge", about, 1)
         told.tell("selene_build_info", "gauge", "The version that tells this.", [("", (("version", __version__),), 1)])
         told.tell(
-            "selene_tasks", "gauge", "Live tasks by where they stand, counted to 10000.",
-            [("", (("state", state),), _number(status[state])) for state in _STATES],
+            "selene_tasks", "gauge", "Live tasks by where they stand, to 10000; running is what nodes have claimed.",
+            [("", (("state", state),), _number(status[item])) for state, item in _STATES.items()],
         )  # fmt: skip
         told.tell_one(
             "selene_suspects", "gauge", "Tasks whose node ended while it ran them, counted to 100.",
