@@ -1321,7 +1321,8 @@ typedef struct selene_task_info {
     uint32_t attempts;
     /** SELENE_OUTCOME_ number of the last run; −1 if there was none. */
     int32_t last_outcome;
-    /** SELENE_STOP_ number if the last run was stopped; else 0. */
+    /** SELENE_STOP_ number if the last run was stopped, expired, or ended with its process; SELENE_STOP_TOO_LATE of a task that
+     *  was; else 0, also where a run was asked to stop and completed: failure then tells why it failed. */
     int32_t stop_reason;
     /** How often the definition was updated. */
     uint32_t generation;
@@ -1357,7 +1358,7 @@ typedef struct selene_task_info {
      *  Since: 0.2. */
     uint64_t failed_attempt;
     /** Why, in the words of selene_run_fail; "the window ended", "timed out", "made no progress" or "the process ended"
-     *  where the run could not say it; else empty. Since: 0.2. */
+     *  where the run could not say it, or was asked to stop and failed without a word; else empty. Since: 0.2. */
     selene_text failure;
     /** 0: none. Since: 0.2. */
     int64_t timeout;

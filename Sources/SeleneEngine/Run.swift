@@ -132,6 +132,9 @@ package final class Run {
     }
   }
 
+  /// What its failure says where the host said nothing, because it only did what it was asked; nil: it was not asked.
+  var whyFailed: Bytes? { stopReason == .expiring || stopReason.isOfTask ? whyExpired : nil }
+
   /// Its cycle has not ended.
   var isInCycle: Bool { openCycle != nil }
 

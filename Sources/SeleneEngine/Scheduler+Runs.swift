@@ -118,6 +118,7 @@ extension Scheduler {
     at now: Instant
   ) {
     guard outcome == .failed && run.stopReason == .shutdown else {
+      let message = message ?? (outcome == .failed ? run.whyFailed : nil)
       return decide(run, outcome, retryDelay: retryDelay, until: next, because: message, at: now)
     }
     decide(run, .stopped, retryDelay: nil, at: now)

@@ -102,6 +102,35 @@ static void test_kept(void) {
     remove_folder();
 }
 
+/* A task that is asked to stop by a limit of its own, or by the reserve, and then fails with a word or without. */
+static void check_asked(int64_t timeout, int64_t stall_limit, const char *own, const char *why) {
+    selene_scheduler scheduler = open_at(NULL);
+    selene_task task = task_of("a");
+    selene_window one = window_of(60 * S, 30 * S, 1);
+    selene_cycle cycle;
+    task.timeout = timeout;
+    task.stall_limit = stall_limit;
+    add_name(scheduler, "a");
+    add(scheduler, task);
+    cycle = begin(scheduler, one);
+    selene_run run = next(cycle, "a");
+    advance(30 * S);
+    CHECK_OK(selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, own, -1));
+    check_failure(scheduler, "a", START + 30 * S, 1, why);
+    CHECK_INT(0, record(scheduler, "a").stop_reason);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    atomic_store(&clock_now, START);
+}
+
+static void test_asked(void) {
+    check_asked(30 * S, 0, NULL, "timed out");
+    check_asked(0, 30 * S, NULL, "made no progress");
+    check_asked(0, 0, NULL, "the window ended");
+    check_asked(30 * S, 0, "half done", "half done");
+    check_asked(0, 0, "half done", "half done");
+}
+
 static void test_longest(void) {
     char text[2000];
     new_file();
@@ -362,6 +391,8 @@ static void test_retry_age(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("R7 why a run failed is kept and stored until the next success", test_kept);
+    run_test("R7 a run that was asked to stop and fails without a word says why it was asked",
+             test_asked);
     run_test("R7 a text is cut between two characters", test_longest);
     run_test("R7 what is wrong is answered with a status and is no outcome", test_refused);
     run_test("R7 an event says why a run failed, also where only the library knows", test_told);

@@ -118,6 +118,67 @@ def test_each_way_to_fail_says_why(clock: VirtualClock) -> None:
         assert "Odd: (its text cannot be read)" in str(report)
 
 
+def test_a_run_that_did_what_it_was_asked_says_why_it_was_asked(clock: VirtualClock) -> None:
+    with Scheduler(clock=clock, stop_grace=5) as scheduler:
+
+        def asked(run: Run) -> Outcome:
+            assert run.stopping.wait(60)
+            return Outcome.FAILED
+
+        def raises(run: Run) -> None:
+            assert run.stopping.wait(60)
+            refuse("half done")
+
+        def alone(run: Run) -> Outcome:
+            return Outcome.FAILED
+
+        scheduler.enqueue("slow", handler=asked, timeout=10, max_attempts=1)
+        scheduler.enqueue("silent", handler=asked, stall_limit=10, max_attempts=1)
+        scheduler.enqueue("last", handler=asked, max_attempts=1)
+        scheduler.enqueue("raises", handler=raises, timeout=10, max_attempts=1)
+        scheduler.enqueue("alone", handler=alone, max_attempts=1)
+        for name in ("slow", "silent", "last", "raises", "alone"):
+            assert scheduler.run_cycle(budget=60, reserve=30, task=name).failed == 1
+        assert failure(scheduler, "slow").message == "timed out"
+        assert failure(scheduler, "silent").message == "made no progress"
+        assert failure(scheduler, "last").message == "the window ended"
+        assert failure(scheduler, "raises").message.startswith("test_failure.Refused: half done (")
+        assert failure(scheduler, "alone").message == ""
+
+
+def test_a_coroutine_that_was_cancelled_says_why_it_was_asked() -> None:
+    async def main() -> None:
+        with Scheduler() as scheduler:
+
+            async def sleeps(run: Run) -> None:
+                await asyncio.sleep(60)
+
+            async def raises(run: Run) -> None:
+                try:
+                    await asyncio.sleep(60)
+                finally:
+                    refuse("half done")
+
+            async def own(run: Run) -> None:
+                raise asyncio.CancelledError("not asked")
+
+            scheduler.enqueue("slow", handler=sleeps, timeout=0.05, max_attempts=1)
+            scheduler.enqueue("silent", handler=sleeps, stall_limit=0.05, max_attempts=1)
+            scheduler.enqueue("raises", handler=raises, timeout=0.05, max_attempts=1)
+            scheduler.enqueue("own", handler=own, max_attempts=1)
+            report = await scheduler.run_cycle_async(budget=120, lanes=4)
+            assert report.failed == 4
+            assert failure(scheduler, "slow").message == "timed out"
+            assert failure(scheduler, "silent").message == "made no progress"
+            assert "Refused: half done (" in failure(scheduler, "raises").message
+            assert "CancelledError: not asked" in failure(scheduler, "own").message
+            scheduler.enqueue("last", handler=sleeps, max_attempts=1)
+            assert (await scheduler.run_cycle_async(budget=30.2, reserve=30)).failed == 1
+            assert failure(scheduler, "last").message == "the window ended"
+
+    asyncio.run(main())
+
+
 def test_any_text_is_taken_and_the_place_is_never_cut(clock: VirtualClock) -> None:
     texts = ["x" * 5000, "ä" * 5000, "€" * 1000, "🌙" * 1000, "a\0b", "one\ntwo"]
 

@@ -228,14 +228,17 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
     elif isinstance(error, Abandon):
         log.info("task %r was abandoned: %s", name, error)
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED, why=describe(error))
+    elif isinstance(error, asyncio.CancelledError) and run._stop:
+        if run._lost or engine.stopping(run):
+            # It did what it was asked, and the engine knows why it asked.
+            engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
+        else:
+            # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
+            engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0, b"the window ended")
     else:
-        stopped = isinstance(error, asyncio.CancelledError) and run._stop
         # First: once it is complete, the program may end.
-        if not stopped:
-            log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
-        # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
-        delay = 0 if stopped and not run._lost and not engine.stopping(run) else None
-        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, delay, describe(error))
+        log.error("task %r failed in attempt %d", name, run.attempt, exc_info=error)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, why=describe(error))
     return ends_process(error)
 
 
