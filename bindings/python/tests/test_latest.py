@@ -37,6 +37,39 @@ def test_what_has_not_begun_in_time_has_failed() -> None:
         assert scheduler.explain("report").latest_begin == clock.now + HOUR
 
 
+def test_what_can_be_tried_again_only_too_late_says_so() -> None:
+    clock = VirtualClock()
+    with Scheduler(clock=clock) as scheduler:
+
+        def fails(run: selene.Run) -> None:
+            raise ValueError("no route")
+
+        scheduler.enqueue("a", handler=fails, latest_begin=20)
+        scheduler.run_cycle(budget=30)
+        info = scheduler.get("a")
+        assert (info.state, info.stop_reason) == (selene.State.FAILED, selene.StopReason.TOO_LATE)
+        # The failure is the attempt's; why there is no other is told where one asks why it failed.
+        assert info.last_failure is not None
+        assert "too late" not in info.last_failure.message
+        for told in (str(info), str(scheduler.explain("a"))):
+            assert "ValueError: no route (" in told
+            assert told.count("; too late to try again by its latest begin") == 1
+        # What was not begun at all says it by itself.
+        scheduler.register_handler("b", None)
+        scheduler.enqueue("b", latest_begin=20)
+        clock.advance(21)
+        assert str(scheduler.explain("b")).count("too late") == 1
+        assert "it has ended: too late: it was not begun by its latest begin" in str(scheduler.explain("b"))
+        # Of a failed task without a latest begin: why, as far as it is known.
+        scheduler.enqueue("c", handler=fails, max_attempts=1)
+        scheduler.enqueue("d", handler=lambda run: selene.Outcome.ABANDONED)
+        scheduler.enqueue("e", handler=lambda run: None)
+        scheduler.run_cycle(budget=30)
+        assert "it has ended: ValueError: no route (" in str(scheduler.explain("c"))
+        assert "it has ended: abandoned" in str(scheduler.explain("d"))
+        assert str(scheduler.explain("e")).endswith("it has ended")
+
+
 def test_what_is_near_its_latest_begin_goes_first() -> None:
     clock = VirtualClock()
     with Scheduler(clock=clock) as scheduler:

@@ -10,6 +10,7 @@
 #include "duration.h"
 #include "owner.h"
 #include "printable.h"
+#include "show.h"
 #include "timestamp.h"
 
 /* No id of a workload has a '='. */
@@ -346,8 +347,9 @@ static void print_task(const selene_task_info *info, int width, int64_t now) {
            (unsigned)info->attempts, last);
     print_when(info, now);
     if (info->paused) fputs("  paused", stdout);
-    if (info->failure.length > 0)
-        printf("  failed: %s\n", printable(info->failure.data, info->failure.length).text);
+    if (info->failure.length > 0 || *show_too_late(info))
+        printf("  failed: %s%s\n", printable(info->failure.data, info->failure.length).text,
+               show_too_late(info));
 }
 
 /* A note says nothing new while the task itself is still there. */
@@ -387,8 +389,8 @@ static void print_failed(const selene_task_info *info, int width, int64_t now) {
     if (info->failed_attempt > 0)
         snprintf(when, sizeof when, "%s ago", duration_text(now - info->failed_at).text);
     show_padded(info->id.data, width);
-    printf("  %-13s  %8u  %s\n", when, (unsigned)info->failed_attempt,
-           printable(info->failure.data, info->failure.length).text);
+    printf("  %-13s  %8u  %s%s\n", when, (unsigned)info->failed_attempt,
+           printable(info->failure.data, info->failure.length).text, show_too_late(info));
 }
 
 selene_status keep_failed(selene_scheduler scheduler) {

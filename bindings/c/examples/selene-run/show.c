@@ -499,6 +499,18 @@ static void show_definition(const selene_task_info *info) {
     show_input(info->input.data, info->input.length);
 }
 
+const char *show_too_late(const selene_task_info *info) {
+    static const char begin[] = "too late";
+    const selene_text failure = info->failure;
+    if (info->state != SELENE_STATE_FAILED || info->stop_reason != SELENE_STOP_TOO_LATE) return "";
+    /* What had not begun by then says so itself. */
+    if (failure.length >= (int64_t)sizeof begin - 1 &&
+        memcmp(failure.data, begin, sizeof begin - 1) == 0)
+        return "";
+    return failure.length > 0 ? "; too late to try again by its latest begin"
+                              : "failed; too late to try again by its latest begin";
+}
+
 static void show_history(const struct session *session, const selene_task_info *info) {
     printf("  %s", selene_state_name(info->state));
     if (info->state == SELENE_STATE_ENQUEUED)
@@ -518,7 +530,8 @@ static void show_history(const struct session *session, const selene_task_info *
     if (info->failed_at) {
         printf("  failed %s ago", duration_text(now(session) - info->failed_at).text);
         if (info->failed_attempt) printf(" in attempt %u", (unsigned)info->failed_attempt);
-        printf(": %s\n", printable(info->failure.data, info->failure.length).text);
+        printf(": %s%s\n", printable(info->failure.data, info->failure.length).text,
+               show_too_late(info));
     }
     for (uint32_t i = 0; i < info->after_count; i++)
         printf(i ? ", %s%s" : "  after %s%s",

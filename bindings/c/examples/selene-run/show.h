@@ -53,6 +53,9 @@ selene_status show_decisions(const struct session *session, uint32_t kinds);
 /** Begins a line with the time of day, if it is one of many that come as things happen. */
 void show_time(const struct session *session);
 
+/** What stands behind the failure of a task that could be tried again only after its latest begin; else nothing. */
+const char *show_too_late(const selene_task_info *info);
+
 /** Prints a text, escaped, and blanks up to a width in characters. */
 void show_padded(const char *text, int width);
 

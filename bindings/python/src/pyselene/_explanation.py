@@ -154,6 +154,8 @@ class Explanation:
     expedited: bool = False
     #: The constraints that it asks for and of which nothing is known, so that they count as satisfied.
     unknown: Constraint = _NONE
+    #: Why it failed, if it has, as far as that is known.
+    failure: str = ""
 
     @property
     def latest_begin(self) -> datetime | None:
@@ -214,9 +216,15 @@ class Explanation:
             parts.append(f"{self.rank}{_ordinal(self.rank)} of {self.eligible}")
         return "; ".join(parts)
 
+    def _told(self, reason: Reason) -> str:
+        has_failed = reason.code is ReasonCode.TERMINAL and self.failure
+        return f"{reason}: {self.failure}" if has_failed else str(reason)
+
     def __str__(self) -> str:
         lines = [f"{self.id} is {self.state}, a run takes about {show(self.estimate_ns)}"]
-        lines += [f"  - {reason}" for reason in self.reasons] or ["  - nothing is missing but a window of its kind"]
+        lines += [f"  - {self._told(reason)}" for reason in self.reasons] or [
+            "  - nothing is missing but a window of its kind"
+        ]
         if self.calendar:
             lines.append(f"  due by {self.calendar}")
         if any(reason.code is ReasonCode.DID_NOT_FIT for reason in self.reasons) and self.last_room_ns is not None:
@@ -262,10 +270,20 @@ def names_conditions(raw: ctypes.Structure) -> bool:
 _OF_GROUP = (ReasonCode.GROUP_PAUSED, ReasonCode.GROUP_FULL)
 
 
+def has_failed(raw: ctypes.Structure) -> bool:
+    """Whether the library's explanation is of a task that has failed."""
+    return bool(layout(_raw.selene_explanation).unpack_from(raw)[2] == State.FAILED)
+
+
 def explanation(
-    key: str, raw: ctypes.Structure, calendar: str = "", group: str | None = None, conditions: tuple[str, ...] = ()
+    key: str,
+    raw: ctypes.Structure,
+    calendar: str = "",
+    group: str | None = None,
+    conditions: tuple[str, ...] = (),
+    failure: str = "",
 ) -> Explanation:
-    """Reads the library's explanation of a task with a calendar, in a group, that waits for conditions."""
+    """Reads the library's explanation of a task with a calendar, in a group, that waits for conditions, or failed."""
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
@@ -297,4 +315,5 @@ def explanation(
         bool(urgent),
         bool(expedited),
         Constraint(unknown),
+        failure,
     )

@@ -14,7 +14,7 @@ from . import _raw
 from ._calendar import Calendar, calendar_of
 from ._conditions import names_of
 from ._errors import SeleneError, Unsupported
-from ._explanation import Explanation, explanation, names_conditions, names_group
+from ._explanation import Explanation, explanation, has_failed, names_conditions, names_group
 from ._fields import OnceFields, TaskFields, TaskInfo
 from ._group import GroupInfo, group_info
 from ._handler import Function, OnStop
@@ -24,7 +24,7 @@ from ._output import Output
 from ._pause import Pause, pauses_of
 from ._scheduler_handlers import F, HandlerCalls, name_of
 from ._task import Task, raw_task, task_info
-from ._terms import Disposition, Existing, Kinds, Schedule, State, StateName, kind_bits
+from ._terms import Disposition, Existing, Kinds, Schedule, State, StateName, kind_bits, why_failed
 from ._time import instant_ns
 from ._waits import Waits, take_waits
 
@@ -500,7 +500,11 @@ class TaskCalls(HandlerCalls):
         if names_conditions(raw):
             with contextlib.suppress(LookupError):
                 missing = tuple(names_of(engine, library.selene_condition_missing, key, len(key)))
-        return explanation(id, raw, calendar, group, missing)
+        failure = ""
+        if has_failed(raw):
+            with contextlib.suppress(LookupError):
+                failure = why_failed(self.get(id))
+        return explanation(id, raw, calendar, group, missing, failure)
 
     def waits(self, id: str) -> Waits:
         """Where the time of a task went since it was last due, or registered; `print` it."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from . import _raw
 from ._library import encode, read_array, text
 from ._names import Named, whole
-from ._run import Kind, KindName
+from ._run import Kind, KindName, Outcome, StopReason
 from ._time import Duration, duration_ns, seconds, show
 
 #: What `kinds=` takes: one kind, or several, as members or names.
@@ -227,6 +227,19 @@ def told_backoff(policy: int, delay: int) -> Backoff:
     return _BACKOFFS[policy](seconds(delay))
 
 
+def why_failed(info: Any) -> str:
+    """Of a record (TaskInfo) whose last run failed: why, and where that is so, that there can be no other attempt."""
+    said = "" if info.last_failure is None else info.last_failure.message
+    if info.state is not State.FAILED:
+        return said
+    if not said and info.last_outcome is Outcome.ABANDONED:
+        said = str(info.last_outcome)
+    # What had not begun by then has no other failure.
+    if info.stop_reason is not StopReason.TOO_LATE or said.startswith("too late"):
+        return said
+    return f"{said or 'failed'}; too late to try again by its latest begin"
+
+
 def told_info(info: Any) -> str:
     """A record (TaskInfo) for reading: what it is, where it stands, and what is not as it is by default."""
     every = f" every {show(info.every_ns)}" if info.every_ns is not None else ""
@@ -242,7 +255,7 @@ def told_info(info: Any) -> str:
     if info.last_outcome is not None:
         lines.append(f"last run {info.last_run:%Y-%m-%d %H:%M:%S} UTC, {info.last_outcome}, attempts {info.attempts}")
     if info.last_failure is not None:
-        lines.append(f"last failure: {info.last_failure}")
+        lines.append(f"last failure: {why_failed(info) or 'failed'}")
     if info.state is State.ENQUEUED:
         begin = f"{info.earliest_begin:%Y-%m-%d %H:%M:%S} UTC"
         if info.calendar is not None:

@@ -27,6 +27,7 @@ from .. import (
     TaskInfo,
     Unsupported,
 )
+from .._terms import why_failed
 from .._time import instant
 from .board import Board
 from .duration import show
@@ -323,7 +324,7 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
             str(info.attempts),
             Text(last, OUTCOME_STYLES[str(info.last_outcome)] if info.last_outcome is not None else "dim"),
             Text(", ".join(sorted(info.tags))),
-            *([Text(info.last_failure.message if info.last_failure else "")] if fails else []),
+            *([Text(why_failed(info))] if fails else []),
         )
     console.print(rows if infos else "no tasks")
     # An owner of an earlier version cannot be asked.
@@ -339,8 +340,7 @@ def show_failed(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo
     for info in infos:
         last = info.last_failure
         ago = "–" if last is None else f"{show(max(0, now - last.at_ns))} ago"
-        told = "" if last is None else last.message
-        rows.add_row(Text(info.id), ago, "0" if last is None else str(last.attempt), Text(told))
+        rows.add_row(Text(info.id), ago, "0" if last is None else str(last.attempt), Text(why_failed(info)))
     console.print(rows if infos else "no task has failed")
 
 
@@ -358,8 +358,9 @@ def show_clients(console: Console, clients: Sequence[Client]) -> None:
     console.print(rows if clients else "no other process is connected")
 
 
-def _failure_text(last: LastFailure, now: int) -> str:
-    told = f": {last.message}" if last.message else ""
+def _failure_text(info: TaskInfo, last: LastFailure, now: int) -> str:
+    why = why_failed(info)
+    told = f": {why}" if why else ""
     attempt = f" in attempt {last.attempt}" if last.attempt else ""
     return f"{show(max(0, now - last.at_ns))} ago{attempt}{told}"
 
@@ -419,7 +420,7 @@ def show_explanation(
             OUTCOME_STYLES[str(info.last_outcome)],
         )
     if info.last_failure is not None:
-        fact("failed", _failure_text(info.last_failure, now), OUTCOME_STYLES["failed"])
+        fact("failed", _failure_text(info, info.last_failure, now), OUTCOME_STYLES["failed"])
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
     fact("after", ", ".join(f"{one} (waits)" if one in info.waits_for else one for one in info.after))
     if info.output_length:

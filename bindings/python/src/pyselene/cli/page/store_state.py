@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ... import Client, Kind, Pause, Scheduler, SchedulerInfo, State, TaskInfo, __version__
+from ..._terms import why_failed
 from ..show import words
 from ..to_json import client_json
 from .watcher import Watcher
@@ -120,7 +121,7 @@ def task_json(scheduler: Scheduler, watcher: Watcher, task: TaskInfo) -> dict[st
         "begun": None if begun is None else begun // 1_000_000,
         "last_run": None if task.last_run is None else round(task.last_run.timestamp() * 1000),
         "last_outcome": None if task.last_outcome is None else words(task.last_outcome),
-        "failure": None if task.last_failure is None else task.last_failure.message,
+        "failure": None if task.last_failure is None else why_failed(task),
         "progress": None
         if progress is None
         else {"done": progress.done, "total": progress.total, "text": progress.text},
