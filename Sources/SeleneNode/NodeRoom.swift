@@ -21,7 +21,8 @@ package struct NodeRoom: Sendable {
     lanes: Int, until: Instant, isBare: Bool = false, takesSuspects: Bool = true,
     serves: @escaping @Sendable (FleetClass) -> Bool
   ) {
-    (self.lanes, self.until, self.isBare, self.takesSuspects, self.serves) = (lanes, until, isBare, takesSuspects, serves)
+    (self.lanes, self.until, self.isBare) = (lanes, until, isBare)
+    (self.takesSuspects, self.serves) = (takesSuspects, serves)
   }
 }
 
