@@ -96,6 +96,52 @@ def test_w2_a_condition_of_a_live_store_is_met_and_lost_by_both_programs(
     assert served.conditions().named == {"disk": True, "vpn": True}
 
 
+def look(program: str, command_name: str, *arguments: str, code: int = 0) -> str:
+    """What either program says when it looks at the store."""
+    if program == "pyselene":
+        told = here(command_name, *arguments, "--store", "tasks.db", code=code)
+        return told.stdout + told.stderr
+    name = command_name if command_name == "why" else f"--{command_name}"
+    done = subprocess.run(
+        [str(RUNNER), name, *arguments, "--store", "tasks.db"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+@pytest.mark.parametrize("is_served", [False, True])
+def test_names_of_a_store_are_escaped_by_both_programs(folder: Path, program: str, is_served: bool) -> None:
+    """Others wrote them: nothing of them may colour a terminal, or look like another line."""
+    wild = "[x]\x1b]0;OWNED\x07\x1b[31m\nb  succeeded"
+    shown = r"[x]\u001b]0;OWNED\u0007\u001b[31m\nb  succeeded"
+    with Scheduler("tasks.db") as scheduler:
+        scheduler.register_handler("b", give_up)
+        scheduler.enqueue(f"broken {wild}", handler="b", max_attempts=1)
+        scheduler.run_cycle(kinds={"refresh"})
+        scheduler.enqueue(wild, handler=wild)
+        scheduler.register(
+            Task("a", wild, group=wild, tags={wild}, conditions=(wild,), input=b"\x1b[31m", every=60, delay=0)
+        )
+        scheduler.register(Task("later", wild, schedule="once", after=(wild,)))
+        scheduler.register(Task("=gone", wild, schedule="once", input=b"b\x1b[31m\nb  succeeded"))
+        scheduler.pause(group=wild)
+        scheduler.pause(kinds=["refresh"], pool=wild)
+        if is_served:
+            scheduler.serve()
+        else:
+            scheduler.close()
+        told = [
+            look(program, "list"), look(program, "explain", "a"), look(program, "explain", "later"), look(program, "explain", wild), look(program, "plan"),
+            look(program, "failed"), look(program, "why", "a"), look(program, "why", "later"),
+            look(program, "explain", "nothing", code=2),
+        ]  # fmt: skip
+        assert shown in told[0], told[0]
+        for text in told:
+            assert all(c.isprintable() or c == "\n" for c in text), text
+            assert not [line for line in text.splitlines() if line.lstrip().startswith("b ")], text
+
+
 MEMBER = """
 import sys, pyselene
 member = pyselene.connect("tasks.db", pool="mailer")

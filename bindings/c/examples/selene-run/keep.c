@@ -103,7 +103,7 @@ static void write_note(const struct session *session, const selene_task_info *in
     note.input_length = (int64_t)strlen(note.input);
     if (selene_task_register(session->scheduler, &note, NULL))
         fprintf(stderr, "selene-run: %s will run again a day after its end: %s\n",
-                printable(info->id.data, -1).text, selene_status_detail());
+                printable(info->id.data, -1).text, printable(selene_status_detail(), -1).text);
 }
 
 static bool is_finished(const selene_task_info *info) {
@@ -331,7 +331,8 @@ static void print_task(const selene_task_info *info, int width, int64_t now) {
     char last[64] = "never ran";
     if (is_note(info->id)) {
         show_padded(info->id.data + 1, width);
-        printf("  %-9s  %-10s  %-10s  %8s  %-28s  -\n", info->input.data, "once", "", "",
+        printf("  %-9s  %-10s  %-10s  %8s  %-28s  -\n",
+               printable(info->input.data, info->input.length).text, "once", "", "",
                "more than a day ago");
         return;
     }

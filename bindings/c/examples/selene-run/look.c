@@ -208,7 +208,7 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
                     !knows_paused(&stored, options) || !knows_condition(scheduler, options)))
         exit_code = EXIT_USAGE;
     else if (!status) status = is_live ? look_live(&session) : prepare(&session, ids);
-    if (status) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
+    if (status) fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
     else if (exit_code != EXIT_USAGE) exit_code = EXIT_DONE;
     workload_free(&stored);
     selene_task_ids_destroy(ids);

@@ -35,7 +35,7 @@
 
 static int refused(const struct session *session, const char *what) {
     if (runner_signal(session->runner)) return EXIT_DONE;
-    fprintf(stderr, "selene-run: %s: %s\n", what, selene_status_detail());
+    fprintf(stderr, "selene-run: %s: %s\n", what, printable(selene_status_detail(), -1).text);
     return EXIT_REFUSED;
 }
 
@@ -220,7 +220,7 @@ static int work(struct session *session) {
 }
 
 static int opening_failed(selene_status status) {
-    fprintf(stderr, "selene-run: %s\n", selene_status_detail());
+    fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
     return status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
 }
 
@@ -238,16 +238,15 @@ static selene_status connect_to(const struct options *options, selene_scheduler 
 /* While another process has the store, or this user may not open it, what that process serves is looked at. */
 static selene_status connect_to_owner(const struct options *options, selene_status why,
                                       selene_scheduler *scheduler) {
-    char refused[512];
+    const struct printable refused = printable(selene_status_detail(), -1);
     selene_status status;
     bool is_still;
-    snprintf(refused, sizeof refused, "%s", selene_status_detail());
     status = connect_to(options, scheduler);
     if (status != SELENE_ERROR_OWNER_AWAY) return status;
     /* It may serve it, and stand still. */
     is_still = selene_status_fault()->unit == SELENE_UNIT_DURATION;
-    if (is_still) fprintf(stderr, "selene-run: %s\n", selene_status_detail());
-    fprintf(stderr, "selene-run: %s%s\n", refused,
+    if (is_still) fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+    fprintf(stderr, "selene-run: %s%s\n", refused.text,
             why == SELENE_ERROR_STORE_LOCKED && !is_still ? ", which does not serve it" : "");
     return status;
 }

@@ -556,7 +556,8 @@ selene_status show_task(const struct session *session, const char *id) {
     selene_task_info *info;
     selene_status status = selene_task_get(session->scheduler, id, -1, 0, &info);
     const char *end = status ? keep_end(session, (selene_text){id, -1}) : NULL;
-    if (end) printf("%s\n  is over for more than a day: %s\n\n", id, end);
+    if (end)
+        printf("%s\n  is over for more than a day: %s\n\n", printable(id, -1).text, end);
     if (status) return end ? SELENE_OK : status;
     puts(printable(info->id.data, info->id.length).text);
     show_definition(info);

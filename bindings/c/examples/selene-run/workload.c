@@ -11,6 +11,7 @@
 #include "duration.h"
 #include "keys.h"
 #include "owner.h"
+#include "printable.h"
 
 #define SPACES " \t\r\n"
 
@@ -447,7 +448,8 @@ bool workload_register_one(const struct workload *workload, size_t index,
     if (workload->tasks[index].calendar.count)
         task.initial_delay = due_first(&workload->tasks[index].calendar);
     if (selene_task_register(scheduler, &task, NULL) == SELENE_OK) return true;
-    complain(workload, task.id.data, "the scheduler refused the task: %s", selene_status_detail());
+    complain(workload, task.id.data, "the scheduler refused the task: %s",
+             printable(selene_status_detail(), -1).text);
     return false;
 }
 

@@ -91,7 +91,7 @@ def note_finished(scheduler: Scheduler, work: Workload, kinds: Iterable[Kind] = 
         try:
             scheduler.register(note)
         except SeleneError as error:
-            _tell(f"{printable(spec.id)} will run again a day after its end: {error}")
+            _tell(f"{printable(spec.id)} will run again a day after its end: {printable(str(error))}")
 
 
 def left_to_do(scheduler: Scheduler, work: Workload) -> list[TaskSpec]:

@@ -165,7 +165,7 @@ class Session:
     def _tell_trouble(self, event: Event) -> None:
         if event.type is EventType.TROUBLE:
             told = f"trouble is over: {event.detail}" if event.error is None else f"trouble: {event.error.detail}"
-            self.console.print(Text(told, "yellow"))
+            self.console.print(Text(printable(told), "yellow"))
 
     def _stop(self, drain: float | None = None, kills: bool = False) -> None:
         if self._ended.is_set() and not kills:
@@ -396,7 +396,7 @@ class Session:
         except Closed:
             pass
         except (Problem, SeleneError) as problem:
-            sys.stderr.write(f"pyselene: {problem}\n")
+            sys.stderr.write(f"pyselene: {printable(str(problem))}\n")
 
     def _take_over(self, fresh: Workload) -> None:
         refuse_taken(self.scheduler, self.scheduler.path or "memory", fresh)

@@ -53,8 +53,14 @@ class Sheet:
         self._rows: list[list[Text]] = []
 
     def add_row(self, *cells: str | Text) -> None:
-        """Adds a row; what does not print is escaped."""
-        self._rows.append([_escaped(cell) for cell in cells])
+        """Adds a row; what does not print is escaped, but for the ends of lines of prose."""
+        # A name with one would look like another row.
+        self._rows.append(
+            [
+                _escaped(cell, "\n" if name in self._prose else "")
+                for name, cell in zip(self._columns, cells, strict=True)
+            ]
+        )
 
     @property
     def row_count(self) -> int:
@@ -126,9 +132,9 @@ def _cut(cell: Text, width: int) -> Text:
     return Text(f"{begin}…{end}", cell.style)
 
 
-def _escaped(cell: str | Text) -> Text:
+def _escaped(cell: str | Text, keep: str) -> Text:
     text = cell if isinstance(cell, Text) else Text(cell)
-    escaped = printable(text.plain, keep="\n")
+    escaped = printable(text.plain, keep)
     return text if escaped == text.plain else Text(escaped, text.style)
 
 

@@ -330,7 +330,7 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
     # An owner of an earlier version cannot be asked.
     with suppress(Unsupported):
         for pause in scheduler.pauses():
-            console.print(Text(str(pause), "yellow"))
+            console.print(Text(printable(str(pause)), "yellow"))
 
 
 def show_failed(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo]) -> None:
@@ -402,8 +402,8 @@ def show_explanation(
     parts = (str(info.kind), schedule, priority, attempts, timeout, stalls, latest, jitter, steady, expedited)
     fact("is", ", ".join(filter(None, parts)))
     fact("needs", constraints(info.requires))
-    fact("tags", ", ".join(sorted(info.tags)))
-    fact("group", info.group or "")
+    fact("tags", ", ".join(map(printable, sorted(info.tags))))
+    fact("group", printable(info.group or ""))
     fact("conditions", ", ".join(map(printable, info.conditions)))
     fact("command" if is_command(info.handler) else "input", info.input.decode(errors="replace").strip())
     fact("state", _state(info), _STATE_STYLES[info.state])
@@ -422,7 +422,8 @@ def show_explanation(
     if info.last_failure is not None:
         fact("failed", _failure_text(info, info.last_failure, now), OUTCOME_STYLES["failed"])
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
-    fact("after", ", ".join(f"{one} (waits)" if one in info.waits_for else one for one in info.after))
+    after = (f"{printable(one)} (waits)" if one in info.waits_for else printable(one) for one in info.after)
+    fact("after", ", ".join(after))
     if info.output_length:
         with suppress(SeleneError):
             fact("left", _output_text(scheduler, info.id))

@@ -34,15 +34,15 @@ def show_waits(console: Console, waits: Waits) -> None:
             show(part.duration_ns),
             f"{100 * part.duration_ns / max(1, waits.total_ns):.1f} %",
             Text(bar(part.duration_ns, longest, 24), "cyan"),
-            f"{part}{times}",
+            Text(printable(f"{part}{times}")),
         )
     console.print(table)
     if waits.preferred:
         shown = ", ".join(printable(name) for name in waits.preferred_ids)
         runs = "run" if waits.preferred == 1 else "runs"
-        console.print(f"{waits.preferred} {runs} went before it" + (f", the last of {shown}" if shown else ""))
+        console.print(Text(f"{waits.preferred} {runs} went before it" + (f", the last of {shown}" if shown else "")))
     for change in waits.changes:
-        console.print(Text(f"  {change}", "dim"))
+        console.print(Text(f"  {printable(str(change))}", "dim"))
 
 
 def waits_json(waits: Waits) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from .. import (
 from ..testing import VirtualClock
 from .duration import MINUTE, SECOND
 from .keep import handler_of, left_to_do, note_finished
-from .problem import Exit, Problem
+from .problem import Exit, Problem, printable
 from .workload import TaskSpec, Workload
 
 MAX_COMMAND: Final = 1 << 20
@@ -182,7 +182,7 @@ def serving(scheduler: Scheduler, wanted: bool) -> Iterator[None]:
         try:
             server = scheduler.serve()
         except SeleneError as error:
-            typer.echo(f"pyselene: other processes cannot connect: {error}", err=True)
+            typer.echo(f"pyselene: other processes cannot connect: {printable(str(error))}", err=True)
     try:
         yield
     finally:
