@@ -223,7 +223,7 @@ wait $child && grep -q "${day}.*edited was edited: it has 2 tasks now" "$work/lo
 result "--follow takes over what is edited in the workload, and nothing of one with mistakes" $?
 
 printf '%s\n' "one  schedule=once requires=network delay=1h -- true" "two -- true" >"$work/tasks"
-ends "all reasons of a task stand in its line" 0 '^ *one  *not due yet, may change in .*; needs network, time alone' -- --plan \
+ends "all reasons of a task stand in its line" 0 '^ *one  *not due yet; may change in .*; needs network; time alone does not change that$' -- --plan \
   --no-network "$work/tasks"
 
 # Whatever kills selene-run, its commands do not go on beside those of the next one.
@@ -279,7 +279,7 @@ ends "that moved to another folder is the same" 0 'is over: succeeded' -- --stor
 
 ends "kinds are paused for a time" 0 '^paused refresh until 20' -- --store "$store" --pause-kinds refresh --pause-for 2h
 ends "a pool is paused, too" 0 '^paused pool mailer$' -- --store "$store" --pause-pool mailer
-ends "and a task says so" 0 'its kind is paused, may change in' -- --store "$store" --explain feed
+ends "and a task says so" 0 'its kind is paused; may change in' -- --store "$store" --explain feed
 ends "they go on" 0 '^resumed refresh,processing$' -- --store "$store" --resume-kinds refresh,processing
 ends "as does the pool" 0 '^resumed pool mailer$' -- --store "$store" --resume-pool mailer
 ends "a kind has a name" 2 'allowed is refresh, processing' -- --store "$store" --pause-kinds other

@@ -307,8 +307,8 @@ static void show_reason(const struct session *session, selene_text id, const sel
     if (reason->reason == SELENE_REASON_CONDITIONS) show_missing_conditions(session, id);
     if (reason->reason == SELENE_REASON_TERMINAL || reason->reason == SELENE_REASON_DID_NOT_FIT)
         return;
-    if (reason->may_change_at == SELENE_NEVER) printf(", time alone does not change that");
-    else printf(", may change %s", from_now(session, reason->may_change_at).text);
+    if (reason->may_change_at == SELENE_NEVER) printf("; time alone does not change that");
+    else printf("; may change %s", from_now(session, reason->may_change_at).text);
 }
 
 static const char *ordinal(uint64_t number) {
