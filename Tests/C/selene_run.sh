@@ -169,7 +169,7 @@ cc -I"$here/../../include" "$work/foreign.c" -o "$work/foreign" -L"$library" -Wl
 result "another program makes a store" $?
 ends "U4 ids and inputs of a store are escaped: --list, --plan (fault 13)" 0 '^.u001b\]0;title.u0007news ' '1 of 1 eligible' -- --list --plan \
   --store "$work/foreign-store"
-ends "--explain" 0 'command: .u001b\[2Jwipe' -- --store "$work/foreign-store" --explain $'\033]0;title\007news'
+ends "--explain" 0 'input: .u001b\[2Jwipe' -- --store "$work/foreign-store" --explain $'\033]0;title\007news'
 grep -q $'[\033\007]' "$work/log"
 result "… no control character comes through" $(($? == 0))
 echo "loud -- printf '\\033[31mred\\303\\n'" >"$work/loud"
@@ -276,6 +276,11 @@ mkdir "$work/folder"
 ends "a workload" 0 'exit 0 *succeeded' -- --store "$work/moving" "$work/moved"
 mv "$work/moved" "$work/folder"
 ends "that moved to another folder is the same" 0 'is over: succeeded' -- --store "$work/moving" "$work/folder/moved"
+
+ends "what is enqueued for a program has an input" 0 'added mail-7' -- --store "$store" --enqueue mail-7 --handler mail \
+  --input 'to you'
+ends "… which is not shown as a command" 0 '^  input: to you$' -- --store "$store" --explain mail-7
+ends "a command still is" 0 '^  command: true$' -- --store "$store" --explain feed
 
 ends "kinds are paused for a time" 0 '^paused refresh until 20' -- --store "$store" --pause-kinds refresh --pause-for 2h
 ends "a pool is paused, too" 0 '^paused pool mailer$' -- --store "$store" --pause-pool mailer

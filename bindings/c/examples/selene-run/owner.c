@@ -30,3 +30,7 @@ enum owner owner_of(const struct workload *workload, selene_text handler) {
     return begins(handler, TASKS) || begins(handler, NOTES) ? OWNER_OTHER_WORKLOAD
                                                             : OWNER_OTHER_PROGRAM;
 }
+
+bool owner_is_workload(selene_text handler) {
+    return is(handler, "shell") || begins(handler, TASKS);
+}

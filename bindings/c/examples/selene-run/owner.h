@@ -19,4 +19,7 @@ void owner_name(struct workload *workload);
 /** Whose a task with this handler is. */
 enum owner owner_of(const struct workload *workload, selene_text handler);
 
+/** Whether a task with this handler is of a workload, so that its input is a command. */
+bool owner_is_workload(selene_text handler);
+
 #endif

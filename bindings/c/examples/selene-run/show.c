@@ -8,6 +8,7 @@
 
 #include "duration.h"
 #include "keep.h"
+#include "owner.h"
 #include "printable.h"
 #include "timestamp.h"
 
@@ -460,13 +461,16 @@ selene_status show_plan(const struct session *session) {
 }
 
 /* The input of a task of selene-run is its command, of another program's anything. */
-static void show_input(const char *input, int64_t length) {
-    const char *head = "  command: ";
+static void show_input(const selene_task_info *info) {
+    const bool is_command = owner_is_workload(info->handler);
+    const char *head = is_command ? "  command: " : "  input: ";
+    const char *input = info->input.data;
+    int64_t length = info->input.length;
     while (length > 0) {
         const char *end = memchr(input, '\n', (size_t)length);
         int64_t line = end ? end - input : length;
         printf("%s%s\n", head, printable(input, line).text);
-        head = "           ";
+        head = is_command ? "           " : "         ";
         input += line + (end != NULL);
         length -= line + (end != NULL);
     }
@@ -496,7 +500,7 @@ static void show_definition(const selene_task_info *info) {
         printf(i ? ", %s" : "  conditions %s",
                printable(info->conditions[i].data, info->conditions[i].length).text);
     if (info->condition_count) puts("");
-    show_input(info->input.data, info->input.length);
+    show_input(info);
 }
 
 const char *show_too_late(const selene_task_info *info) {
