@@ -283,10 +283,14 @@ ends "… which is not shown as a command" 0 '^  input: to you$' -- --store "$st
 ends "a command still is" 0 '^  command: true$' -- --store "$store" --explain feed
 
 ends "kinds are paused for a time" 0 '^paused refresh until 20' -- --store "$store" --pause-kinds refresh --pause-for 2h
+ends "and a list says so" 0 '^feed .*ago  *kind paused until .' '^refresh: paused until 20' -- --store "$store" --list
 ends "a pool is paused, too" 0 '^paused pool mailer$' -- --store "$store" --pause-pool mailer
 ends "and a task says so" 0 'its kind is paused; may change in' -- --store "$store" --explain feed
 ends "they go on" 0 '^resumed refresh,processing$' -- --store "$store" --resume-kinds refresh,processing
 ends "as does the pool" 0 '^resumed pool mailer$' -- --store "$store" --resume-pool mailer
+"$runner" --store "$store" --pause a >"$work/log" && "$runner" --store "$store" --pause feed >"$work/log"
+ends "a list has a line for each task that is paused" 0 '^a .*ago  *paused$' '^feed .*ago  *paused$' -- --store "$store" --list
+"$runner" --store "$store" --resume a >"$work/log" && "$runner" --store "$store" --resume feed >"$work/log"
 ends "a kind has a name" 2 'allowed is refresh, processing' -- --store "$store" --pause-kinds other
 ends "a pool has a name" 2 'allowed is the name of a pool' -- --store "$store" --pause-pool ''
 ends "only kinds are paused for a time" 2 'allowed is --pause-kinds or --pause-pool' -- --store "$store" --pause feed --pause-for 1h

@@ -110,6 +110,15 @@ def look(program: str, command_name: str, *arguments: str, code: int = 0) -> str
 
 
 @pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_a_handler_that_nobody_has_is_named_by_both_programs(served: Scheduler, program: str) -> None:
+    served.enqueue("letter", handler="mial\x1b")
+    assert 'no handler "mial\\u001b"' in look(program, "explain", "letter")
+    assert 'no handler "mial\\u001b"' in look(program, "plan")
+    if program == "selene-run":
+        assert 'never ran                     no handler "mial\\u001b"\n' in look(program, "list")
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
 @pytest.mark.parametrize("is_served", [False, True])
 def test_names_of_a_store_are_escaped_by_both_programs(folder: Path, program: str, is_served: bool) -> None:
     """Others wrote them: nothing of them may colour a terminal, or look like another line."""

@@ -246,7 +246,8 @@ def test_explain_can_be_read() -> None:
         assert {str(reason.code) for reason in why.reasons} == {"not_due", "constraints", "no_handler"}
         text = str(why)
         assert "missing: network" in text
-        assert "no handler" in text
+        assert "no handler has its name, here or in a process that is connected: a" in text
+        assert [reason.handler for reason in why.reasons] == [None, None, "a"]
         assert "2026-01-01 00:01:00" in text
         assert why.may_run_at is None
 

@@ -55,7 +55,7 @@ def test_what_waits_is_shown_with_why(scheduler: Scheduler, site: Site) -> None:
     later = site.shown("later")
     assert later["why"] == ["its earliest begin has not come"]
     assert later["may_run_at"] - state["now"] == pytest.approx(3_600_000, abs=60_000)
-    absent = "no handler has its name, here or in a process that is connected"
+    absent = "no handler has its name, here or in a process that is connected: nobody"
     assert site.shown("feeds")["why"] == ["missing: network", absent]
     # What a task is handed may be a secret.
     assert "secret" not in site.ask("/state.json").body.decode()

@@ -319,15 +319,38 @@ static int longest_id(const selene_task_ids *ids) {
     return width;
 }
 
-static void print_when(const selene_task_info *info, int64_t now) {
-    if (info->state != SELENE_STATE_ENQUEUED) puts("-");
-    else if (info->earliest_begin <= now) puts("next window");
-    else if (info->recurrence == SELENE_RECURRENCE_CALENDAR)
-        printf("at %s\n", timestamp_of(info->earliest_begin, now).text);
-    else printf("in %s\n", duration_text(info->earliest_begin - now).text);
+/* What keeps a task from running whatever the time; false if nothing does. */
+static bool print_obstacle(selene_scheduler scheduler, const selene_task_info *info, int64_t now) {
+    selene_explanation why = SELENE_EXPLANATION_INIT;
+    bool is_without = false;
+    int64_t ends_at = 0;
+    if (info->paused) return fputs("paused", stdout) >= 0;
+    if (selene_task_explain(scheduler, info->id.data, info->id.length, &why)) return false;
+    for (uint32_t i = 0; i < why.reason_count; i++) {
+        if (why.reasons[i].reason == SELENE_REASON_GROUP_PAUSED)
+            return fputs("group paused", stdout) >= 0;
+        if (why.reasons[i].reason == SELENE_REASON_KIND_PAUSED)
+            ends_at = why.reasons[i].may_change_at;
+        is_without |= why.reasons[i].reason == SELENE_REASON_NO_HANDLER;
+    }
+    if (ends_at == SELENE_NEVER) printf("kind paused");
+    else if (ends_at) printf("kind paused until %s", timestamp_of(ends_at, now).text);
+    else if (is_without)
+        printf("no handler \"%s\"", printable(info->handler.data, info->handler.length).text);
+    return ends_at || is_without;
 }
 
-static void print_task(const selene_task_info *info, int width, int64_t now) {
+static void print_when(selene_scheduler scheduler, const selene_task_info *info, int64_t now) {
+    if (info->state != SELENE_STATE_ENQUEUED) fputs(info->paused ? "paused" : "-", stdout);
+    else if (print_obstacle(scheduler, info, now)) return;
+    else if (info->earliest_begin <= now) fputs("next window", stdout);
+    else if (info->recurrence == SELENE_RECURRENCE_CALENDAR)
+        printf("at %s", timestamp_of(info->earliest_begin, now).text);
+    else printf("in %s", duration_text(info->earliest_begin - now).text);
+}
+
+static void print_task(selene_scheduler scheduler, const selene_task_info *info, int width,
+                       int64_t now) {
     char last[64] = "never ran";
     if (is_note(info->id)) {
         show_padded(info->id.data + 1, width);
@@ -346,8 +369,8 @@ static void print_task(const selene_task_info *info, int width, int64_t now) {
     printf("  %-9s  %-10s  %-10s  %8u  %-28s  ", selene_state_name(info->state),
            selene_schedule_name(info->schedule), selene_kind_name(info->kind),
            (unsigned)info->attempts, last);
-    print_when(info, now);
-    if (info->paused) fputs("  paused", stdout);
+    print_when(scheduler, info, now);
+    putchar('\n');
     if (info->failure.length > 0 || *show_too_late(info))
         printf("  failed: %s%s\n", printable(info->failure.data, info->failure.length).text,
                show_too_late(info));
@@ -365,6 +388,23 @@ static bool is_worth_a_line(selene_scheduler scheduler, const selene_task_info *
     return !is_known;
 }
 
+/* The kinds that are paused, everywhere or in a pool, as pyselene says it. */
+static void print_pauses(selene_scheduler scheduler) {
+    selene_pauses *pauses = NULL;
+    /* An owner of an earlier version cannot be asked. */
+    if (selene_pause_list(scheduler, &pauses)) return;
+    for (uint64_t i = 0; i < pauses->count; i++) {
+        const selene_pause *pause = &pauses->pauses[i];
+        const bool both = pause->kinds == (SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING);
+        printf("%s%s%s: paused until %s\n",
+               both ? "refresh and processing" : selene_kind_name((int32_t)pause->kinds),
+               pause->pool.length ? " of pool " : "",
+               printable(pause->pool.data, pause->pool.length).text,
+               pause->until == SELENE_NEVER ? "resumed" : timestamp_exact(pause->until).text);
+    }
+    selene_pauses_destroy(pauses);
+}
+
 selene_status keep_list(selene_scheduler scheduler) {
     selene_task_ids *ids;
     int64_t now = 0;
@@ -378,10 +418,11 @@ selene_status keep_list(selene_scheduler scheduler) {
     for (uint64_t i = 0; i < ids->count; i++) {
         selene_task_info *info;
         if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info)) continue;
-        if (is_worth_a_line(scheduler, info)) print_task(info, width, now);
+        if (is_worth_a_line(scheduler, info)) print_task(scheduler, info, width, now);
         selene_task_info_destroy(info);
     }
     selene_task_ids_destroy(ids);
+    print_pauses(scheduler);
     return SELENE_OK;
 }
 

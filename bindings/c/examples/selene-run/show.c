@@ -205,7 +205,7 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
         append(&out, "", constraint_names(reason->constraints).text);
         break;
     case SELENE_REASON_NO_HANDLER:
-        append(&out, "", "has no handler");
+        append(&out, "", "no handler");
         break;
     case SELENE_REASON_HELD:
         append(&out, "", "is held until a place is free");
@@ -302,10 +302,19 @@ static void show_missing_conditions(const struct session *session, selene_text i
     selene_task_ids_destroy(names);
 }
 
+/* The name that its handler would have. */
+static void show_handler(const struct session *session, selene_text id) {
+    selene_task_info *info = NULL;
+    if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return;
+    printf(" \"%s\"", printable(info->handler.data, info->handler.length).text);
+    selene_task_info_destroy(info);
+}
+
 static void show_reason(const struct session *session, selene_text id, const selene_reason *reason,
                         const selene_explanation *explanation) {
     printf("%s", reason_text(reason, explanation).text);
     if (reason->reason == SELENE_REASON_CONDITIONS) show_missing_conditions(session, id);
+    if (reason->reason == SELENE_REASON_NO_HANDLER) show_handler(session, id);
     if (reason->reason == SELENE_REASON_TERMINAL || reason->reason == SELENE_REASON_DID_NOT_FIT)
         return;
     if (reason->may_change_at == SELENE_NEVER) printf("; time alone does not change that");
@@ -560,8 +569,7 @@ selene_status show_task(const struct session *session, const char *id) {
     selene_task_info *info;
     selene_status status = selene_task_get(session->scheduler, id, -1, 0, &info);
     const char *end = status ? keep_end(session, (selene_text){id, -1}) : NULL;
-    if (end)
-        printf("%s\n  is over for more than a day: %s\n\n", printable(id, -1).text, end);
+    if (end) printf("%s\n  is over for more than a day: %s\n\n", printable(id, -1).text, end);
     if (status) return end ? SELENE_OK : status;
     puts(printable(info->id.data, info->id.length).text);
     show_definition(info);

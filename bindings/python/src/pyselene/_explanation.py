@@ -102,7 +102,8 @@ SENTENCES = {
 class Reason:
     """One reason; `constraints` are those that are missing, `may_change_at` is None if only an event changes it.
 
-    `group` is the name of the group that is paused or full, `conditions` are the host's own that are missing.
+    `group` is the name of the group that is paused or full, `conditions` are the host's own that are missing, `handler`
+    is the name of the handler that is.
     """
 
     code: ReasonCode
@@ -110,6 +111,7 @@ class Reason:
     may_change_at_ns: int | None
     group: str | None = None
     conditions: tuple[str, ...] = ()
+    handler: str | None = None
 
     @property
     def may_change_at(self) -> datetime | None:
@@ -124,6 +126,8 @@ class Reason:
             sentence += f": {', '.join(self.conditions)}"
         if self.group is not None:
             sentence += f": {self.group}"
+        if self.handler is not None:
+            sentence += f": {self.handler}"
         at = None if self.code is ReasonCode.DID_NOT_FIT else self.may_change_at
         return sentence if at is None else f"{sentence}, until {at.isoformat(sep=' ', timespec='milliseconds')}"
 
@@ -262,6 +266,11 @@ def names_group(raw: ctypes.Structure) -> bool:
     return any(code in _OF_GROUP for code in _codes(raw))
 
 
+def lacks_handler(raw: ctypes.Structure) -> bool:
+    """Whether a reason of the library's explanation is that there is no handler."""
+    return ReasonCode.NO_HANDLER in _codes(raw)
+
+
 def names_conditions(raw: ctypes.Structure) -> bool:
     """Whether a reason of the library's explanation is about conditions of the host."""
     return ReasonCode.CONDITIONS in _codes(raw)
@@ -281,9 +290,10 @@ def explanation(
     calendar: str = "",
     group: str | None = None,
     conditions: tuple[str, ...] = (),
+    handler: str | None = None,
     failure: str = "",
 ) -> Explanation:
-    """Reads the library's explanation of a task with a calendar, in a group, that waits for conditions, or failed."""
+    """Reads the library's explanation of a task with a calendar, a group, conditions or a handler that it lacks, or failed."""
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
@@ -296,6 +306,7 @@ def explanation(
             never_is_none(flat[i + 2]),
             group if flat[i] in _OF_GROUP else None,
             conditions if flat[i] == ReasonCode.CONDITIONS else (),
+            handler if flat[i] == ReasonCode.NO_HANDLER else None,
         )
         for i in range(0, 3 * count, 3)
     )

@@ -14,7 +14,7 @@ from . import _raw
 from ._calendar import Calendar, calendar_of
 from ._conditions import names_of
 from ._errors import SeleneError, Unsupported
-from ._explanation import Explanation, explanation, has_failed, names_conditions, names_group
+from ._explanation import Explanation, explanation, has_failed, lacks_handler, names_conditions, names_group
 from ._fields import OnceFields, TaskFields, TaskInfo
 from ._group import GroupInfo, group_info
 from ._handler import Function, OnStop
@@ -492,10 +492,11 @@ class TaskCalls(HandlerCalls):
         engine.check(library.selene_task_explain(engine.handle, key, len(key), ctypes.byref(raw)))
         entry = engine.calendars.entries.get(key)
         calendar = "" if entry is None else f"{entry.calendar}; next {entry.calendar.show(entry.due)}"
-        group = None
-        if names_group(raw):
+        group = handler = None
+        if names_group(raw) or lacks_handler(raw):
             with contextlib.suppress(LookupError):  # gone meanwhile
-                group = self.get(id).group
+                info = self.get(id)
+                group, handler = info.group, info.handler
         missing: tuple[str, ...] = ()
         if names_conditions(raw):
             with contextlib.suppress(LookupError):
@@ -504,7 +505,7 @@ class TaskCalls(HandlerCalls):
         if has_failed(raw):
             with contextlib.suppress(LookupError):
                 failure = why_failed(self.get(id))
-        return explanation(id, raw, calendar, group, missing, failure)
+        return explanation(id, raw, calendar, group, missing, handler, failure)
 
     def waits(self, id: str) -> Waits:
         """Where the time of a task went since it was last due, or registered; `print` it."""

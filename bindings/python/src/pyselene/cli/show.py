@@ -61,7 +61,7 @@ _STATE_STYLES: Final = {
 
 _REASONS: Final = {
     ReasonCode.NOT_DUE: "not due yet",
-    ReasonCode.NO_HANDLER: "has no handler",
+    ReasonCode.NO_HANDLER: "no handler",
     ReasonCode.HELD: "is held until a place is free",
     ReasonCode.BLOCKED: "waits for the task before it",
     ReasonCode.RUNNING: "is running",
@@ -139,6 +139,8 @@ def reason_text(reason: Reason, why: Explanation, now: int) -> str:
         text = _REASONS.get(reason.code, words(reason.code))
     if reason.conditions:
         text += f": {', '.join(map(printable, reason.conditions))}"
+    if reason.handler is not None:
+        text += f' "{printable(reason.handler)}"'
     if reason.group is not None:
         text += f": {printable(reason.group)}"
     if reason.may_change_at_ns is None:
