@@ -308,6 +308,23 @@ def test_l18_a_live_store_is_watched_by_both_programs(folder: Path, program: str
 
 
 @pytest.mark.parametrize("program", ["pyselene", "selene-run"])
+def test_l18_a_member_that_dies_is_watched_by_both_programs(folder: Path, program: str) -> None:
+    dying = "import os, pyselene; m = pyselene.connect('tasks.db');"
+    dying += "m.register_handler('die', lambda run: os._exit(9)); m.run_cycle()"
+    words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
+    with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
+        scheduler.enqueue("invoice", handler="die")
+        with subprocess.Popen([*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True) as it:
+            assert it.stdout is not None
+            assert it.stdout.readline() == "watching tasks.db\n"
+            subprocess.run([sys.executable, "-c", dying], env=environment(), timeout=120, check=False)
+            lines = iter(it.stdout.readline, "")
+            told = next(line for line in lines if "  interrupted  " in line)
+            it.terminate()
+    assert told[len("2026-11-23 12:00:00  ") :] == "interrupted  invoice  the process ended\n"
+
+
+@pytest.mark.parametrize("program", ["pyselene", "selene-run"])
 def test_l18_a_signal_ends_who_watches(served: Scheduler, program: str) -> None:
     words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
     process = subprocess.Popen([*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True)

@@ -27,7 +27,7 @@ static void say(const char *what, const char *id, const char *rest) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     double seconds = (double)(now.tv_sec - begun.tv_sec) + (double)now.tv_nsec / 1e9;
-    printf("%6.1f s  node %s %s %s%s\n", seconds, name, what, id, rest);
+    printf("%6.1f s  node %s %s%s%s%s\n", seconds, name, what, *id ? " " : "", id, rest);
     fflush(stdout);
 }
 

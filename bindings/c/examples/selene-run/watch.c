@@ -54,6 +54,8 @@ static const char *detail_of(const selene_event *event) {
 
 static void print_event(const selene_event *event) {
     const char *detail = detail_of(event);
+    const bool is_counted = event->progress_done > 0 ||
+                            (event->type == SELENE_EVENT_PROGRESS && event->progress_total > 0);
     printf("%s  %-11s", timestamp_exact(event->time).text, selene_event_name(event->type));
     if (event->id.length > 0) printf("  %s", printable(event->id.data, event->id.length).text);
     else
@@ -67,7 +69,8 @@ static void print_event(const selene_event *event) {
         printf("  %lld/%lld", (long long)event->progress_done, (long long)event->progress_total);
     else if (event->progress_done > 0) printf("  %lld", (long long)event->progress_done);
     if (event->message.length > 0)
-        printf(": %s", printable(event->message.data, event->message.length).text);
+        printf("%s%s", *detail || is_counted ? ": " : "  ",
+               printable(event->message.data, event->message.length).text);
     else if (event->type == SELENE_EVENT_TROUBLE && event->status == SELENE_OK) printf(" is over");
     putchar('\n');
 }

@@ -48,7 +48,7 @@ def line(event: Event) -> str:
     more = "" if event.detail is None else str(event.detail)
     message = event.message if event.error is None else str(event.error)
     if message:
-        more += f": {printable(message)}"
+        more = f"{more}: {printable(message)}" if more else printable(message)
     elif event.type is EventType.TROUBLE:
         more += " is over"
     return "  ".join(word for word in [*words, more] if word)
