@@ -170,14 +170,14 @@ begin
   end if;
   if not exists (select 1 from worker w where c.class = any(w.serves) and w.expires >= n) then
     return query select 'no_node'::text, lacking(c.handler, c.labels, c.constraints)
-      || coalesce('; last ' || c.served_by || ', ' || span(n - c.served) || ' ago', ''), null::timestamptz;
+      || coalesce('; last ' || c.served_by || ', ' || span_words(n - c.served) || ' ago', ''), null::timestamptz;
     return;
   end if;
   if s.line & 1 = 1 then
     return query select 'suspect'::text, 'its node ended while it ran; it runs alone', null::timestamptz;
   end if;
   if s.state <= 1 and s.due <= n then
-    return query select 'ready'::text, 'for ' || span(n - greatest(s.due, s.last_run)), null::timestamptz;
+    return query select 'ready'::text, 'for ' || span_words(n - greatest(s.due, s.last_run)), null::timestamptz;
   end if;
 end $$;
 
@@ -233,7 +233,7 @@ begin
     alarm := false;
     return next;
   end loop;
-  return query select 'queue ' || q.name, 'oldest ready for ' || span(n - o.since), n - o.since > 3600000000000
+  return query select 'queue ' || q.name, 'oldest ready for ' || span_words(n - o.since), n - o.since > 3600000000000
     from queue q cross join lateral (
       select min(h.last_run) as since from class c cross join lateral unnest(lines_of(array[c.class])) l(line)
         cross join lateral (select s.last_run from slot s where s.line = l.line and s.state = 0 order by s.last_run limit 1) h
@@ -252,7 +252,7 @@ begin
   -- When the transactions of others began only a member of pg_read_all_stats is told, but how many came after them anybody.
   select max(clock_timestamp() - a.xact_start), max(age(a.backend_xmin)) filter (where a.xact_start is null)
     into age, count from pg_stat_activity a where a.backend_xmin is not null;
-  return query select 'oldest snapshot'::text, coalesce(age, '0')::text
+  return query select 'oldest snapshot'::text, span_words(coalesce(span_ns(age), 0))
       || coalesce(', that of others ' || count || ' transactions: grant pg_read_all_stats to ' || quote_ident(current_user)
         || ' tells since when', ''),
     coalesce(age > interval '10 minutes', false) or coalesce(count > 1000000, false);
@@ -260,11 +260,11 @@ begin
   return query select 'dead rows of slot'::text, count::text, count > 100000;
   -- Beats look after the history; a fleet that nobody works for needs none.
   return query select 'history'::text,
-      coalesce('last looked after ' || span(n - nullif(f.kept_whole, 0)) || ' ago', 'not looked after yet')
+      coalesce('last looked after ' || span_words(n - nullif(f.kept_whole, 0)) || ' ago', 'not looked after yet')
         || coalesce(': ' || f.keeping_fault, ''),
       f.keeping_fault is not null and f.kept_whole < n - 3600000000000
     from fleet f;
-  return query select 'housekeeping'::text, coalesce(f.fault || ', ' || span(n - f.fault_at) || ' ago', 'as it should be'),
+  return query select 'housekeeping'::text, coalesce(f.fault || ', ' || span_words(n - f.fault_at) || ' ago', 'as it should be'),
       coalesce(f.fault_at > n - 7200000000000, false)
     from fleet f;
   return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date

@@ -15,6 +15,19 @@ create or replace function instant(ns bigint) returns timestamptz language sql i
 create or replace function span(ns bigint) returns interval language sql immutable as $$
   select (ns / 1000) * interval '1 microsecond' $$;
 
+-- Three digits, without zeros at their end.
+create or replace function three_digits(x numeric) returns text language sql immutable as $$
+  select trim_scale(round(x, case when x < 9.995 then 2 when x < 99.95 then 1 else 0 end))::text $$;
+
+-- A length of time for readers, as the command lines show it: 340 ms, 6.47 s, 2 min 5 s, 3 h 20 min, 4 d 2 h.
+create or replace function span_words(ns bigint) returns text language sql immutable as $$
+  select case
+    when ns < 999500000 then three_digits(greatest(ns, 0) / 1000000.0) || ' ms'
+    when ns < 60000000000 then three_digits(ns / 1000000000.0) || ' s'
+    when ns < 3600000000000 then ns / 60000000000 || ' min' || coalesce(' ' || nullif(ns / 1000000000 % 60, 0) || ' s', '')
+    when ns < 86400000000000 then ns / 3600000000000 || ' h' || coalesce(' ' || nullif(ns / 60000000000 % 60, 0) || ' min', '')
+    else ns / 86400000000000 || ' d' || coalesce(' ' || nullif(ns / 3600000000000 % 24, 0) || ' h', '') end $$;
+
 -- Cost classes end at 10 ms, 100 ms, 1 s, 10 s, 1 min, 10 min, 1 h (N4).
 create or replace function cost_class(ns bigint) returns int language sql immutable parallel safe as $$
   select case when ns <= 10000000 then 0 when ns <= 100000000 then 1 when ns <= 1000000000 then 2
