@@ -141,14 +141,29 @@ def test_names_of_a_store_are_escaped_by_both_programs(folder: Path, program: st
         else:
             scheduler.close()
         told = [
-            look(program, "list"), look(program, "explain", "a"), look(program, "explain", "later"), look(program, "explain", wild), look(program, "plan"),
-            look(program, "failed"), look(program, "why", "a"), look(program, "why", "later"),
-            look(program, "explain", "nothing", code=2),
+            look(program, "list"), look(program, "explain", "a"), look(program, "explain", "later"),
+            look(program, "explain", wild), look(program, "plan"), look(program, "failed"), look(program, "why", "a"),
+            look(program, "why", "later"), look(program, "explain", "nothing", code=2),
         ]  # fmt: skip
         assert shown in told[0], told[0]
         for text in told:
             assert all(c.isprintable() or c == "\n" for c in text), text
             assert not [line for line in text.splitlines() if line.lstrip().startswith("b ")], text
+
+
+@pytest.mark.parametrize("arguments", [("serve", "--store", "tasks.db"), ("fleet", "serve", "--dsn", "host=/nowhere")])
+def test_what_a_page_needs_is_asked_for_before_anything_is_served(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    import pyselene.cli.page
+
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "pyselene.cli.page.serving", raising=False)
+    monkeypatch.delattr(pyselene.cli.page, "serving", raising=False)
+    told = here(*arguments, "--web", "127.0.0.1:0", code=5)
+    assert told.stdout == ""
+    assert '--web needs what "pip install pyselene[web]" installs' in told.stderr
+    assert not (folder / "tasks.db").exists()
 
 
 MEMBER = """
@@ -314,7 +329,9 @@ def test_l18_a_member_that_dies_is_watched_by_both_programs(folder: Path, progra
     words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
     with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
         scheduler.enqueue("invoice", handler="die")
-        with subprocess.Popen([*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True) as it:
+        with subprocess.Popen(
+            [*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True
+        ) as it:
             assert it.stdout is not None
             assert it.stdout.readline() == "watching tasks.db\n"
             subprocess.run([sys.executable, "-c", dying], env=environment(), timeout=120, check=False)

@@ -130,6 +130,8 @@ def serve(
     """
     if token_file is not None and page is None:
         raise Problem("--token-file is for the page; allowed is --web HOST:PORT with it", Exit.USAGE)
+    if page is not None:
+        web.needed()
     token = "" if page is None else web.token(token_file)
     path = str(store)
     signals = web.ending()

@@ -410,6 +410,7 @@ def serve(
     SIGTERM and SIGINT end it, SIGHUP and SIGQUIT with 128 + N. A database that is away does not: the page says so, and
     goes on when it is back.
     """
+    web.needed()
     secret = web.token(token_file)
     signals = web.ending()
     with web.blocked(signals):

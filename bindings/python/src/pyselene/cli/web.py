@@ -65,6 +65,14 @@ def token(file: Path | None) -> str:
     return found
 
 
+def needed() -> None:
+    """Refuses where what shows a page is not installed: before anything is served."""
+    try:
+        from .page import serving  # noqa: F401
+    except ImportError as error:
+        raise Problem(f'--web needs what "pip install pyselene[web]" installs: {error}', Exit.SYSTEM) from None
+
+
 @contextmanager
 def blocked(signals: set[signal.Signals]) -> Iterator[None]:
     """Signals wait meanwhile: to be taken before the first thread, so that none of them takes what ends the program."""
@@ -83,10 +91,8 @@ def ending() -> set[signal.Signals]:
 @contextmanager
 def shown(of: Callable[[], Board], where: Place, secret: str, is_new: bool) -> Iterator[None]:
     """Serves the page of what `of` makes meanwhile; a new token is printed, behind # in the address."""
-    try:
-        from .page.serving import Serving
-    except ImportError as error:
-        raise Problem(f'--web needs what "pip install pyselene[web]" installs: {error}', Exit.SYSTEM) from None
+    from .page.serving import Serving
+
     host, port = where.host, where.port
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
