@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -234,6 +235,35 @@ def test_t4_a_refused_call_leaves_no_handler_behind() -> None:
         with pytest.raises(selene.TooManyPending):
             scheduler.enqueue("a", handler=handler)
         assert list(scheduler.handlers) == ["handler"]
+
+
+@pytest.mark.parametrize(
+    ("field", "advice"),
+    [
+        ("prioritty", "; did you mean 'priority'?"),
+        ("max_retries", "; it is called 'max_attempts' here"),
+        ("countdown", "; it is called 'delay' here"),
+        ("xyzzy", ""),
+    ],
+)
+def test_a_keyword_that_a_method_does_not_have_is_refused_in_its_name(field: str, advice: str) -> None:
+    with selene.Scheduler() as scheduler:
+        told = f"() got an unexpected keyword argument '{field}'{advice}"
+        fields: Any = {field: 1}
+        with pytest.raises(TypeError, match=f"^enqueue{re.escape(told)}$"):
+            scheduler.enqueue("a", **fields)
+        with pytest.raises(TypeError, match=f"^task{re.escape(told)}$"):
+            scheduler.task("a", **fields)(lambda run: None)
+        assert scheduler.ids() == []
+
+
+def test_a_keyword_of_other_libraries_is_told_in_our_words() -> None:
+    with selene.Scheduler() as scheduler:
+        fields: Any = {"interval": 60}
+        with pytest.raises(TypeError, match=r"'interval'; it is called 'every' here$"):
+            scheduler.task("a", **fields)(lambda run: None)
+        with pytest.raises(TypeError, match=r"'interval'; it is called 'every' here, and is for task\(\)$"):
+            scheduler.enqueue("a", **fields)
 
 
 def test_explain_can_be_read() -> None:

@@ -108,12 +108,17 @@ static const struct key keys[KEYS] = {
     {"after_any_end", FLAG, FIELD(flags), any_ends, 0, 0},
 };
 
-/* What keys are called in selene_task, and were called here before 0.2. */
+/* What keys are called in selene_task, and were called here before 0.2, or in other libraries. */
 static const struct {
     const char *old;
     const char *name;
-} renamed[] = {{"expected_response", "expected"}, {"initial_delay", "delay"},  {"period", "every"},
-               {"recurrence", "anchored"},        {"constraints", "requires"}, {NULL, NULL}};
+} renamed[] = {{"expected_response", "expected"},
+               {"initial_delay", "delay"},
+               {"period", "every"},
+               {"interval", "every"},
+               {"recurrence", "anchored"},
+               {"constraints", "requires"},
+               {NULL, NULL}};
 
 static bool equals(selene_text text, const char *name) {
     return (size_t)text.length == strlen(name) && memcmp(text.data, name, strlen(name)) == 0;

@@ -18,6 +18,7 @@ from ._explanation import Explanation, explanation, has_failed, lacks_handler, n
 from ._fields import OnceFields, TaskFields, TaskInfo
 from ._group import GroupInfo, group_info
 from ._handler import Function, OnStop
+from ._keywords import refuse_unknown
 from ._library import encode, error_of, fast, library, out_pointer, read, read_array, text
 from ._names import whole
 from ._output import Output
@@ -27,6 +28,8 @@ from ._task import Task, raw_task, task_info
 from ._terms import Disposition, Existing, Kinds, Schedule, State, StateName, kind_bits, why_failed
 from ._time import instant_ns
 from ._waits import Waits, take_waits
+
+_TASK_FIELDS = TaskFields.__annotations__.keys()
 
 
 class TaskCalls(HandlerCalls):
@@ -59,7 +62,11 @@ class TaskCalls(HandlerCalls):
 
         def decorate(function: F) -> F:
             name = id if id is not None else name_of(function)
-            definition = Task(name, **fields)
+            try:
+                definition = Task(name, **fields)
+            except TypeError:
+                refuse_unknown("task", fields, (*TaskFields.__annotations__, "id", "on_stop", "push"))
+                raise
             definition = self.winning(definition)
             handler = definition.handler or name
             self._check_id(definition.id, handler)
@@ -203,7 +210,11 @@ class TaskCalls(HandlerCalls):
                 raise ValueError("delay and at are both given")
             # In whole microseconds, as datetimes count, and never before the instant.
             fields["delay"] = timedelta(microseconds=max(0, -((self._engine.now_ns() - instant_ns(at, "at")) // 1_000)))
-        task = Task(id, name, schedule=Schedule.ONCE, **fields)
+        try:
+            task = Task(id, name, schedule=Schedule.ONCE, **fields)
+        except TypeError:
+            refuse_unknown("enqueue", fields, (*OnceFields.__annotations__, "id", "at", "handler"), _TASK_FIELDS)
+            raise
         if name is None or not callable(handler):
             return self.register(task)
         self._check_id(task.id, name)

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, NoReturn, TypeVar, cast
 
+from .._keywords import ELSEWHERE, nearest
 from . import duration
 from .locate import Path, find
 from .problem import WorkloadProblem, printable
 
 LONGEST: Final = 3650 * duration.DAY
-_ELSEWHERE: Final = {
-    "expected_response": "expected",
-    "initial_delay": "delay",
-    "period": "every",
-    "constraints": "requires",
-    "recurrence": "anchored",
-}
-"""What these keys are called in the C interface; `selene-run` before 0.2 took these names."""
-
 _LONGEST: Final = 60
 """Characters of a text that a message shows."""
 
@@ -72,7 +63,7 @@ class Table:
         """Refuses the keys that were not asked for."""
         for key in self.values:
             if key not in self.asked:
-                elsewhere = _ELSEWHERE.get(key)
+                elsewhere = ELSEWHERE.get(key)
                 if elsewhere in self.asked:
                     allowed = f'"{elsewhere}", as it is called here'
                 else:
@@ -81,10 +72,8 @@ class Table:
 
     def _meant(self, key: str) -> str:
         """The key that was probably meant."""
-        names = {name: name for name in self.asked}
-        names |= {old: name for old, name in _ELSEWHERE.items() if name in names}
-        near = get_close_matches(key, names, 1, 0.7)
-        return f'; did you mean "{names[near[0]]}"?' if near else ""
+        near = nearest(key, self.asked)
+        return f'; did you mean "{near}"?' if near else ""
 
     def text(self, key: str) -> str:
         """A text."""
