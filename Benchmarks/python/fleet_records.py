@@ -54,8 +54,8 @@ select count(selene.register('b' || :client_id || '-' || nextval('bench_id'), ha
 """
 #: The same as columns: what `enqueue_batch` and `selene_fleet_register_batch` call.
 REGISTER_BATCH = """
-select count(*) from (select array_agg('b' || :client_id || '-' || nextval('bench_id')) as ids, array[count(*)::int] as n
-    from generate_series(1, {n})) given,
+select count(*) from (select array_agg('b' || :client_id || '-' || nextval('bench_id')) as ids,
+      array[count(*)::int] as n from generate_series(1, {n})) given,
   selene.register_batch('default', ids, array_fill('h'::text, n), array_fill('refresh'::text, n),
     array_fill('once'::text, n), array(select 1 + i % 5 from generate_series(1, {n}) i), array_fill(1000::bigint, n),
     array_fill(0::bigint, n), array_fill(null::bigint, n), array_fill(0::bigint, n), array_fill(false, n),

@@ -293,7 +293,7 @@ def explanation(
     handler: str | None = None,
     failure: str = "",
 ) -> Explanation:
-    """Reads the library's explanation of a task with a calendar, a group, conditions or a handler that it lacks, or failed."""
+    """Reads the library's explanation of a task; the rest is what only others know of it."""
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
