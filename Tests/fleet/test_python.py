@@ -295,6 +295,14 @@ def test_n1_it_installs_a_fleet_in_a_schema_of_any_name(fresh: Looked) -> None:
     assert fresh.rows("select * from live") == []
 
 
+def test_a_keyword_that_is_none_is_refused_with_the_one_that_was_meant(own: Fleet) -> None:
+    wrong: Any = own
+    with pytest.raises(TypeError, match=r"enqueue\(\) got .* 'prioritty'; did you mean 'priority'\?"):
+        wrong.enqueue("a", prioritty=1)
+    with pytest.raises(TypeError, match="'period'; it is called 'every' here"):
+        wrong.enqueue("a", period=1)
+
+
 def command(fleet: Looked, *words: str, code: int = 0) -> str:
     """What `pyselene fleet` says."""
     told = subprocess.run(
@@ -320,6 +328,12 @@ def test_the_command_line(fleet: Looked) -> None:
     assert json.loads(command(fleet, "list", "--tag", "t", "--json"))[0]["state"] == "enqueued"
     assert "enqueued" in command(fleet, "list")
     assert "no node has handler 'b'" in command(fleet, "status", code=1)
+    # What others named is shown as it is.
+    fleet.rows("select register('[red]c[/red]', handler => ':moon: [b]', queue => '[x]', delay => '1 h')")
+    for words in (("list",), ("top", "--once")):
+        said = command(fleet, *words)
+        assert words[0] == "top" or ("[red]c[/red]" in said and ":moon: [b]" in said)
+        assert "[x]" in said
     assert "1 cancelled" in command(fleet, "cancel", "--tag", "t")
     command(fleet, "pause", "--for", "1h")
     assert fleet.claim(fleet.hello()) == []

@@ -107,12 +107,12 @@ def root(
 
 def new_console() -> Console:
     """A console as wide as the terminal."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     if console.is_terminal:
         return console
     if "COLUMNS" not in os.environ:
         # A pipe has no width: tables are as wide as they need to be.
-        console = Console(highlight=False, width=200)
+        console = Console(highlight=False, markup=False, emoji=False, width=200)
     console.push_render_hook(Trimming())
     return console
 

@@ -8,6 +8,7 @@ from operator import index
 from typing import Any, TypedDict
 
 from .._conditions import Constraint, Requires
+from .._keywords import refuse_unknown
 from .._names import Named, texts
 from .._run import Kind, KindName, Priority, PriorityName
 from .._terms import Backoff, BackoffName, Existing, ExistingName, Schedule, ScheduleName, bytes_of
@@ -82,6 +83,19 @@ class FleetDraft:
     labels: str | Iterable[str] = field(default=(), kw_only=True)
     requires: Requires = field(default=(), kw_only=True)
     existing: Existing | ExistingName | None = field(default=None, kw_only=True)
+
+
+def draft_of(id: str, fields: FleetFields) -> FleetDraft:
+    """What `enqueue` was handed.
+
+    Raises:
+        TypeError: there is no such keyword.
+    """
+    try:
+        return FleetDraft(id, **fields)
+    except TypeError:
+        refuse_unknown("enqueue", fields, (*FleetFields.__annotations__, "id", "connection"))
+        raise
 
 
 #: How a value of each type is sent, and what it becomes there. Names are the text of an array, which can be in another.

@@ -15,7 +15,7 @@ from .._terms import Disposition
 from .._time import Duration
 from ._calls import Call, Calls, raise_refused
 from ._connect import connect
-from ._draft import FleetDraft, FleetFields
+from ._draft import FleetDraft, FleetFields, draft_of
 from ._fleet_async import AsyncCalls
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 from ._script import identifier, script
@@ -201,7 +201,7 @@ class Fleet(AsyncCalls):
             InvalidArgument, TooLarge, TooManyPending: it was refused, and nothing changed; a transaction of yours has
                 failed, as by any error of the database.
         """
-        return self._make(self._calls.register(FleetDraft(id, **fields)), connection)
+        return self._make(self._calls.register(draft_of(id, fields)), connection)
 
     def enqueue_batch(
         self, tasks: Iterable[FleetDraft], *, connection: psycopg.Connection[Any] | None = None

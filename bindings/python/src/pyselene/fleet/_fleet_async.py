@@ -14,7 +14,7 @@ from .._terms import Disposition
 from .._time import Duration
 from ._calls import Call, Calls, raise_refused
 from ._connect import connect_async
-from ._draft import FleetDraft, FleetFields
+from ._draft import FleetDraft, FleetFields, draft_of
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class AsyncCalls:
         self, id: str, *, connection: psycopg.AsyncConnection[Any] | None = None, **fields: Unpack[FleetFields]
     ) -> Disposition:
         """As `enqueue`."""
-        return await self._make_async(self._calls.register(FleetDraft(id, **fields)), connection)
+        return await self._make_async(self._calls.register(draft_of(id, fields)), connection)
 
     async def enqueue_batch_async(
         self, tasks: Iterable[FleetDraft], *, connection: psycopg.AsyncConnection[Any] | None = None
