@@ -72,7 +72,7 @@ extension FleetNode {
       nextDue: answer.nextDue)
     guard !answer.claimed.isEmpty else {
       // Other lines may have something, if they may be looked at; else these are asked again a poll later.
-      guard claim.lines.isEmpty else {
+      guard claim.isOfAllLines else {
         claimAt = marks.usable(at: now, for: options.poll).isEmpty ? .min : now.adding(options.poll)
         return
       }
