@@ -592,6 +592,29 @@ import Testing
     #expect(try desk.turn().claim?.most == 3)
   }
 
+  @Test("N15 beside a run that is over and has not come back no suspect is claimed, and one that was goes back")
+  func suspectsBesideStrays() throws {
+    let desk = try NodeDesk.working(1, lanes: 3)
+    _ = try desk.claim(1, suspect: true)
+    #expect(desk.begun == [1])
+    // The first run was stopped for good.
+    desk.offer(lanes: 3, takesSuspects: false)
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run) == [2])
+    let claim = try #require(turn.claim)
+    #expect(claim.classes.isEmpty)
+    #expect(claim.lines.count == 40)
+    #expect(claim.lines.allSatisfy { $0.since == .min && $0.fleetClass == 1 && !$0.isOfSuspects })
+    // Where these lines have nothing, it waits as after a look at all.
+    desk.answer(.turn(desk.given(0, to: turn)))
+    #expect(desk.call() == nil)
+    desk.now += NodeOptions().poll
+    try desk.learn()
+    try desk.claim(1)
+    #expect(desk.begun == [1, 3])
+    #expect(try desk.turn().claim?.lines.contains { $0.isOfSuspects } == false)
+  }
+
   // MARK: Changes
 
   @Test("N25 a run that the database gave up stops for its reason, and its end is told: its id is taken until then")

@@ -81,8 +81,14 @@ final class NodeDesk {
 
   /// A window, and its classes are known.
   func open(lanes: Int, for span: Span = Time.hour) throws {
-    change { $0.offer(NodeRoom(lanes: lanes, until: now + span) { _ in true }, at: now) }
+    offer(lanes: lanes, for: span)
     try learn()
+  }
+
+  /// The same window, or another one.
+  func offer(lanes: Int, for span: Span = Time.hour, takesSuspects: Bool = true) {
+    let room = NodeRoom(lanes: lanes, until: now + span, takesSuspects: takesSuspects) { _ in true }
+    change { $0.offer(room, at: now) }
   }
 
   /// Answers a question for classes.
