@@ -396,7 +396,8 @@ class Session:
         except Closed:
             pass
         except (Problem, SeleneError) as problem:
-            sys.stderr.write(f"pyselene: {printable(str(problem))}\n")
+            told = printable(str(problem), keep="\n")
+            sys.stderr.write(f"pyselene: {told}\n")
 
     def _take_over(self, fresh: Workload) -> None:
         refuse_taken(self.scheduler, self.scheduler.path or "memory", fresh)
