@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,11 @@ def server() -> Iterator[Server]:
         one.remove()
 
 
+#: Whom the test before left there, and what a process still asks that was killed: it would meet the reset.
+OTHERS = """
+select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+"""
 RESET = """
 truncate fleet, queue, pending, class, worker, task, slot, stray, history restart identity;
 alter sequence run_number restart;
@@ -84,6 +90,8 @@ class Fleet:
             server.kept[told] = self.name
             if told:
                 self.at(0)
+            while self.connection.execute(OTHERS).fetchall():
+                time.sleep(0.01)
             self.connection.execute(RESET)
 
     def close(self) -> None:
