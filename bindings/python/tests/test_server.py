@@ -534,6 +534,7 @@ def test_an_owner_that_stands_still_is_told_from_one_that_is_gone(store: Path) -
     with selene.connect(store, timeout=3) as queue:
         assert len(queue) == 0
         owner.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, owner.pid, os.WSTOPPED)  # A thread of it may go on until then.
         try:
             with pytest.raises(selene.OwnerAway) as refused:
                 queue.enqueue("a")
