@@ -513,15 +513,11 @@ static void show_definition(const selene_task_info *info) {
 }
 
 const char *show_too_late(const selene_task_info *info) {
-    static const char begin[] = "too late";
-    const selene_text failure = info->failure;
     if (info->state != SELENE_STATE_FAILED || info->stop_reason != SELENE_STOP_TOO_LATE) return "";
-    /* What had not begun by then says so itself. */
-    if (failure.length >= (int64_t)sizeof begin - 1 &&
-        memcmp(failure.data, begin, sizeof begin - 1) == 0)
-        return "";
-    return failure.length > 0 ? "; too late to try again by its latest begin"
-                              : "failed; too late to try again by its latest begin";
+    /* An attempt that was never begun says so itself. */
+    if (info->failed_attempt > info->attempts) return "";
+    return info->failure.length > 0 ? "; too late to try again by its latest begin"
+                                    : "failed; too late to try again by its latest begin";
 }
 
 static void show_history(const struct session *session, const selene_task_info *info) {

@@ -503,19 +503,16 @@ class TaskCalls(HandlerCalls):
         engine.check(library.selene_task_explain(engine.handle, key, len(key), ctypes.byref(raw)))
         entry = engine.calendars.entries.get(key)
         calendar = "" if entry is None else f"{entry.calendar}; next {entry.calendar.show(entry.due)}"
-        group = handler = None
-        if names_group(raw) or lacks_handler(raw):
+        group, handler, failure = None, None, ""
+        failed = has_failed(raw)
+        if failed or names_group(raw) or lacks_handler(raw):
             with contextlib.suppress(LookupError):  # gone meanwhile
                 info = self.get(id)
-                group, handler = info.group, info.handler
+                group, handler, failure = info.group, info.handler, why_failed(info) if failed else ""
         missing: tuple[str, ...] = ()
         if names_conditions(raw):
             with contextlib.suppress(LookupError):
                 missing = tuple(names_of(engine, library.selene_condition_missing, key, len(key)))
-        failure = ""
-        if has_failed(raw):
-            with contextlib.suppress(LookupError):
-                failure = why_failed(self.get(id))
         return explanation(id, raw, calendar, group, missing, handler, failure)
 
     def waits(self, id: str) -> Waits:

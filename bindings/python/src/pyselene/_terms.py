@@ -229,13 +229,14 @@ def told_backoff(policy: int, delay: int) -> Backoff:
 
 def why_failed(info: Any) -> str:
     """Of a record (TaskInfo) whose last run failed: why, and where that is so, that there can be no other attempt."""
-    said = "" if info.last_failure is None else info.last_failure.message
+    last = info.last_failure
+    said = "" if last is None else last.message
     if info.state is not State.FAILED:
         return said
     if not said and info.last_outcome is Outcome.ABANDONED:
         said = str(info.last_outcome)
-    # What had not begun by then has no other failure.
-    if info.stop_reason is not StopReason.TOO_LATE or said.startswith("too late"):
+    # An attempt that was never begun says so itself.
+    if info.stop_reason is not StopReason.TOO_LATE or (last is not None and last.attempt > info.attempts):
         return said
     return f"{said or 'failed'}; too late to try again by its latest begin"
 
