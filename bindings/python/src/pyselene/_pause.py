@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -31,11 +32,14 @@ class Pause:
         return maybe_instant(self.until_ns)
 
     def __str__(self) -> str:
-        kinds = " and ".join(str(kind) for kind in sorted(self.kinds))
-        pool = "" if self.pool is None else f" of pool {self.pool}"
         until = self.until
         end = "until resumed" if until is None else f"until {until.isoformat(sep=' ', timespec='seconds')}"
-        return f"{kinds}{pool}: paused {end}"
+        return f"{kinds_words(self.kinds, self.pool)}: paused {end}"
+
+
+def kinds_words(kinds: Iterable[Kind], pool: str | None) -> str:
+    """Kinds, of a pool or of all, for reading."""
+    return " and ".join(map(str, sorted(kinds))) + ("" if pool is None else f" of pool {pool}")
 
 
 def pauses_of(engine: Engine) -> list[Pause]:

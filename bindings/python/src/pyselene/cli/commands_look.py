@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from .. import Kind, NotFound, Scheduler, State, TaskInfo
+from .._pause import kinds_words
 from ..testing import VirtualClock
 from . import duration, show, to_json, wire
 from . import options as o
@@ -335,9 +336,8 @@ def _pause_kinds(verb: str, scheduler: Scheduler, kinds: str | None, pool: str |
             scheduler.resume(kinds=named, pool=pool)
     except ValueError as error:
         raise Problem(f"{verb}: {error}", Exit.USAGE) from None
-    where = "" if pool is None else f" of pool {printable(pool)}"
     end = "" if until is None else f" until {until.isoformat(sep=' ', timespec='seconds')}"
-    typer.echo(f"{verb}d {' and '.join(map(str, named or Kind))}{where}{end}")
+    typer.echo(f"{verb}d {printable(kinds_words(named or Kind, pool))}{end}")
 
 
 def _one_of(workload: str | None, store: Path | None) -> Workload | None:

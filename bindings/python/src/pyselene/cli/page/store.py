@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ... import Kind, Scheduler
+from ..._pause import kinds_words
 from .store_metrics import metrics
 from .store_state import detail_json, state_json
 from .watcher import Watcher
@@ -56,12 +57,12 @@ class StoreBoard:
     def _pause_kinds(self, id: str) -> str:
         kinds, pool = _kinds_and_pool(id)
         self._scheduler.pause(kinds=kinds, pool=pool)
-        return f"paused {_told(kinds, pool)}"
+        return f"paused {kinds_words(kinds, pool)}"
 
     def _resume_kinds(self, id: str) -> str:
         kinds, pool = _kinds_and_pool(id)
         self._scheduler.resume(kinds=kinds, pool=pool)
-        return f"resumed {_told(kinds, pool)}"
+        return f"resumed {kinds_words(kinds, pool)}"
 
     def _resume(self, id: str) -> str:
         self._scheduler.resume(id)
@@ -79,7 +80,3 @@ def _kinds_and_pool(id: str) -> tuple[list[Kind], str | None]:
     """What `refresh,processing` names, or `refresh POOL`."""
     kinds, _, pool = id.partition(" ")
     return [Kind.of(kind, "kinds") for kind in kinds.split(",")], pool or None
-
-
-def _told(kinds: list[Kind], pool: str | None) -> str:
-    return " and ".join(map(str, kinds)) + ("" if pool is None else f" of pool {pool}")
