@@ -181,6 +181,16 @@ begin
   end if;
 end $$;
 
+-- For whom nothing is claimed after a crash or a failover (N34), in words; null: for nobody.
+create or replace function unheard() returns text language plpgsql as $$
+declare names text[];
+begin
+  select array_agg(w.name order by w.name) into names
+    from (select w.name from worker w, fleet f where w.relaxed and w.first_run < f.first_run limit 4) w;
+  return 'the server crashed: nothing is claimed until these nodes have said what they run, or are taken for dead: '
+    || array_to_string(names[:3], ', ') || case when cardinality(names) > 3 then ', …' else '' end;
+end $$;
+
 -- The same of an id, with its rank; of one that has ended, how.
 create or replace function explain(id text) returns table (reason text, detail text, until timestamptz) language plpgsql as $$
 #variable_conflict use_column
@@ -198,7 +208,8 @@ begin
   for reason, detail, until in select r.reason, r.detail, r.until from reasons(t, s, n) r loop
     if reason = 'ready' then
       rank := rank_of(s, n);
-      detail := detail || ', ' || rank || case when rank >= 10000 then ' or more' else '' end || ' before it';
+      detail := detail || ', ' || rank || case when rank >= 10000 then ' or more' else '' end || ' before it'
+        || coalesce('; ' || unheard(), '');
     end if;
     return next;
   end loop;
@@ -221,6 +232,7 @@ begin
     select 'nodes'::text, count(*) filter (where d.alive) || ' alive, ' || count(*) filter (where not d.alive) || ' gone', false
     from nodes d;
   return query select 'clock of ' || d.name, d.jumps || ' jumps', true from nodes d where d.jumps > 2 and d.alive;
+  return query select 'crash'::text, u, true from unheard() u where u is not null;
   -- Each state as a constant, since only that is in an index.
   for item, count in
     select 'ready', (select count(*) from (select 1 from slot s where s.state = 0 limit 10000) c)

@@ -154,7 +154,7 @@ final class FleetModel {
   }
 
   private var isAsking: Bool {
-    rules.contains(.asking) && workers.values.contains { $0.crashes < crashes && $0.expires >= now }
+    rules.contains(.asking) && workers.values.contains { $0.crashes < crashes }
   }
 
   /// The runs that go on.

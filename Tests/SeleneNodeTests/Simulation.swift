@@ -63,7 +63,8 @@ final class Simulation {
     for station in stations { station.calm() }
     let (decided, running) = (fleet.decided, fleet.running)
     let owed = Set(stations.flatMap(\.owed))
-    run(until: time + 6 * Self.lease)
+    // After a crash somebody who is dead is waited for until he may be judged.
+    run(until: time + (isRelaxed ? 9 : 6) * Self.lease)
     let now = fleet.decided
     for task in decided.indices where now[task] == decided[task] { fail("task \(task) was not decided any more") }
     for run in fleet.running where running.contains(run) { fail("run \(run) hangs") }
