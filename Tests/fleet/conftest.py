@@ -119,6 +119,10 @@ class Fleet:
         ((value,),) = self.rows(statement, *values)
         return value
 
+    def nodes(self) -> list[str]:
+        """The names of nodes that have been at work: a hello whose answer came too late leaves one that never was."""
+        return [name for (name,) in self.rows("select name from nodes where cardinality(serves) > 0 order by name")]
+
     def without_partitions(self) -> None:
         """The history is as if nobody had ever looked after it."""
         self.rows(NO_PARTITIONS)

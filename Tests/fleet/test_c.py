@@ -189,7 +189,7 @@ def test_n21_a_worker_runs_what_it_has_handlers_and_labels_for(fleet: Fleet, sta
     )
     with start("c") as worker:
         wait(lambda: fleet.one("select count(*) from history") == 3)
-        assert fleet.rows("select name from nodes") == [("c",)]
+        assert fleet.nodes() == ["c"]
     assert worker.words("stopped") == [["stopped", "0"]]
     assert fleet.rows("select id, state, failure, attempts from ended order by id") == [
         ("a", "succeeded", None, 1),
@@ -202,7 +202,7 @@ def test_n21_a_worker_runs_what_it_has_handlers_and_labels_for(fleet: Fleet, sta
         "select array_agg(run) from ended where id = 'a'"
     )
     assert fleet.rows("select id, attempts from live order by id") == [("c", 0), ("e", 0)]
-    assert fleet.rows("select * from nodes") == []
+    assert fleet.nodes() == []
 
 
 def test_n9_two_workers_run_each_task_once(fleet: Fleet, start: Callable[..., Worker]) -> None:
@@ -233,13 +233,13 @@ def test_n37_a_node_that_is_drained_takes_nothing_more_ends_what_runs_and_is_gon
     # What runs takes longer than the lease.
     with Worker(program, fleet.server.dsn(fleet.name), "old", lease=1000, ms=2500, lanes=1) as old:
         wait(lambda: old.words("begin", "a"))
-        assert fleet.one("select drain('old')") == 1
+        assert fleet.one("select drain('old')") >= 1
         wait(lambda: fleet.one("select bool_and(draining) from nodes"))
         # With the next beat it has heard so.
-        beaten = fleet.one("select beaten from nodes")
-        wait(lambda: fleet.one("select beaten > %s from nodes", beaten))
+        beaten = fleet.one("select max(beaten) from nodes")
+        wait(lambda: fleet.one("select max(beaten) > %s from nodes", beaten))
         fleet.rows("select register('b', handler => 'send'), wake()")
-        wait(lambda: fleet.one("select count(*) from nodes") == 0)
+        wait(lambda: not fleet.nodes())
         assert fleet.rows("select id, state, attempts from ended") == [("a", "succeeded", 1)]
         # The process goes on without its fleet; another takes over.
         with Worker(program, fleet.server.dsn(fleet.name), "new", lease=1000) as new:
@@ -274,7 +274,7 @@ def test_n28_a_worker_hears_at_once_that_what_it_runs_was_cancelled(
 def test_n12_a_clock_that_was_set_is_a_trouble_until_the_next_beat(
     fresh: Fleet, start: Callable[..., Worker], python: bool
 ) -> None:
-    with start(dsn=fresh.server.dsn(fresh.name), python=python, lease=3_000) as worker:
+    with start(dsn=fresh.server.dsn(fresh.name), python=python, lease=9_000) as worker:
         wait(lambda: fresh.one("select count(*) from worker where beaten > started") == 1)
         fresh.rows(
             "create or replace function now_ns() returns bigint language sql volatile as"
@@ -350,7 +350,7 @@ def test_n28_a_worker_that_listens_need_not_look(fleet: Fleet, start: Callable[.
 
 def test_n28_a_worker_that_does_not_listen_looks(fleet: Fleet, start: Callable[..., Worker]) -> None:
     with start(polls=1) as worker:
-        wait(lambda: fleet.one("select count(*) from nodes") == 1)
+        wait(fleet.nodes)
         assert (
             fleet.one(
                 "select count(*) from pg_stat_activity where query like 'listen%%' and datname = current_database()"
@@ -453,7 +453,7 @@ def test_n11_a_database_that_is_restarted_loses_nothing(programs: dict[str, Path
             wait(lambda: fleet.one("select count(*) from history") == 60)
         assert fleet.rows("select distinct state, attempts from ended") == [("succeeded", 1)]
         assert fleet.one("select count(*) from slot") == 0
-        assert fleet.rows("select * from nodes") == []
+        assert fleet.nodes() == []
         fleet.close()
     finally:
         server.remove()

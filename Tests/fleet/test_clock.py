@@ -103,7 +103,7 @@ def test_n12_a_clock_that_is_set_costs_nobody_a_run(place: Path, programs: dict[
         for worker in workers:
             worker.end()
             assert not worker.words("stop")
-        assert fleet.rows("select * from nodes") == []
+        assert fleet.nodes() == []
         fleet.close()
     finally:
         for worker in workers:

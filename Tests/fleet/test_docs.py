@@ -164,7 +164,7 @@ def test_the_worker_of_the_manual(fleet: Fleet) -> None:
     ]
     assert fleet.one("select result('d')") == b"sent"
     assert fleet.one("select state from get('c')") == "enqueued"
-    assert fleet.rows("select * from nodes") == []
+    assert fleet.nodes() == []
 
 
 def test_the_manual_names_every_function_that_is_granted(fleet: Fleet) -> None:

@@ -20,7 +20,7 @@ from conftest import Fleet
 from server import Server
 from workers import Program, Worker, wait
 
-TASKS = 60
+TASKS = 300
 #: What a disk without room says to all that writes.
 REFUSES = """
 create function has_no_room() returns trigger language plpgsql as
@@ -69,7 +69,7 @@ def what_is_decided_once_there_is_room(
 def test_n14_decisions_are_kept_while_the_database_can_write_nothing(
     fresh: Fleet, start: Callable[..., Worker], python: bool
 ) -> None:
-    with start(dsn=fresh.server.dsn(fresh.name), python=python, lease=30_000, ms=40, lanes=2) as worker:
+    with start(dsn=fresh.server.dsn(fresh.name), python=python, lease=60_000, ms=40, lanes=2) as worker:
         what_is_decided_once_there_is_room(
             fresh,
             worker,
@@ -124,7 +124,7 @@ def test_n14_a_disk_that_is_full_loses_no_decision(programs: dict[str, Path]) ->
                             fleet.rows(FILLS, rows)
 
             try:
-                with Worker(programs["worker"], server.dsn(fleet.name), lease=30_000, ms=40, lanes=2) as worker:
+                with Worker(programs["worker"], server.dsn(fleet.name), lease=60_000, ms=40, lanes=2) as worker:
                     what_is_decided_once_there_is_room(fleet, worker, fill, ballast.unlink)
             finally:
                 fleet.close()

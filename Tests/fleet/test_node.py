@@ -56,7 +56,7 @@ def test_a_node_runs_what_it_has_handlers_and_labels_for(fleet: Fleet) -> None:
     with Working(dsn, {"send": send, "fail": fail}, labels=("eu",)) as working:
         wait(lambda: fleet.one("select count(*) from history") == 3)
         wait(lambda: len(working.words("done")) == 3)
-        assert fleet.rows("select name from nodes") == [("node",)]
+        assert fleet.nodes() == ["node"]
     assert fleet.rows("select id, state, failure, attempts from ended order by id") == [
         ("a", "succeeded", None, 1),
         ("b", "failed", "ValueError('no')", 1),
@@ -64,7 +64,7 @@ def test_a_node_runs_what_it_has_handlers_and_labels_for(fleet: Fleet) -> None:
     ]
     assert fleet.one("select result('a')") == b"sent one"
     assert fleet.rows("select id, attempts from live order by id") == [("c", 0), ("e", 0)]
-    assert fleet.rows("select * from nodes") == []
+    assert fleet.nodes() == []
 
 
 def test_n23_a_node_tells_what_runs_of_a_class_take(fleet: Fleet) -> None:

@@ -147,7 +147,7 @@ def test_a_worker_runs_what_it_can_and_tells_how_it_ended(
         wait(ended(fleet, 3))
         info = worker.info()
         assert (info.state, info.number > 0, info.working) == (WorkerState.WORKING, True, 0)
-        assert fleet.rows("select name from nodes") == [("node",)]
+        assert fleet.nodes() == ["node"]
         with pytest.raises(pyselene.NotFound):  # a task is the scheduler's only while it runs there
             scheduler.get("a")
     assert [row[:2] for row in fleet.rows("select id, state from ended order by id")] == [
@@ -160,7 +160,7 @@ def test_a_worker_runs_what_it_can_and_tells_how_it_ended(
     assert seen["a"] == (b"one", 1, pyselene.Priority.VERY_HIGH, pyselene.Kind.REFRESH, True)
     assert seen["d"][3] is pyselene.Kind.PROCESSING
     assert fleet.rows("select id, attempts from live order by id") == [("c", 0), ("e", 0)]
-    assert fleet.rows("select * from nodes") == []
+    assert fleet.nodes() == []
 
 
 def test_n22_a_backlog_of_short_tasks_is_claimed_in_batches(
@@ -504,7 +504,7 @@ def test_the_example_is_a_worker_until_a_signal(own: Fleet, fleet: Looked) -> No
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
     assert fleet.rows("select id, state, attempts from ended") == [("mail-1", "succeeded", 1)]
-    assert fleet.rows("select * from nodes") == []
+    assert fleet.nodes() == []
 
 
 PROGRAM = """

@@ -138,7 +138,7 @@ def test_n28_a_thousand_idle_nodes_share_a_few_connections_and_stay_alive(progra
             program.stdout.close()
             assert said.count("begin ") == count
             assert said.endswith("stopped\n")
-            assert fleet.rows("select * from nodes") == []
+            assert fleet.nodes() == []
         fleet.close()
     finally:
         server.remove()
