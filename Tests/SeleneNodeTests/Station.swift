@@ -233,7 +233,8 @@ final class Station {
     if simulation.time < simulation.awayUntil {
       return after(simulation.chance.span(0...Time.second)) { $0.node.failed(number, .notSent, at: $0.clock) }
     }
-    let (isLate, isLateBack) = (simulation.chance.once(in: 100), simulation.chance.once(in: 100))
+    // Once faults have ended none of these helps what hangs: who gets no answer begins anew.
+    let (isLate, isLateBack) = (fault(in: 100), fault(in: 100))
     if isLate || isLateBack { disturbedAt = max(disturbedAt, simulation.time) }
     let there =
       simulation.chance.span(0...Time.second / 10) + (isLate ? simulation.chance.span(0...15 * Time.second) : 0)
@@ -248,7 +249,7 @@ final class Station {
       }
       let answer = simulation.make(request.call)
       guard let self, simulation.time >= cutUntil else { return }
-      if simulation.chance.once(in: 200) {
+      if fault(in: 200) {
         disturbedAt = max(disturbedAt, simulation.time)
         if simulation.chance.once(in: 2) {
           after(Time.second) { $0.node.failed(number, .maybeSent, at: $0.clock) }
@@ -265,6 +266,8 @@ final class Station {
       }
     }
   }
+
+  private func fault(in times: Int) -> Bool { !simulation.isCalm && simulation.chance.once(in: times) }
 
   /// Something reaches the process, as soon as it is awake.
   private func after(_ span: Span, _ body: @escaping (Station) -> Void) {
