@@ -194,7 +194,7 @@ for name in "$@"; do
     pytest) tests ;;
     others) others ;;
     example) step example example ;;
-    core) tests tests "${no_commands[@]}" "${no_programs[@]}" ;;
+    core) workers=6 tests tests "${no_commands[@]}" "${no_programs[@]}" ;;
     address) address ;;
     long) long ;;
     wheel)
