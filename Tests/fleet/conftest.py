@@ -120,8 +120,9 @@ class Fleet:
         return value
 
     def nodes(self) -> list[str]:
-        """The names of nodes that have been at work: a hello whose answer came too late leaves one that never was."""
-        return [name for (name,) in self.rows("select name from nodes where cardinality(serves) > 0 order by name")]
+        """The names of nodes that went on after their hello: one whose answer came too late leaves a node that never did."""
+        went_on = "beaten > started or cardinality(serves) > 0"
+        return [name for (name,) in self.rows(f"select distinct name from nodes where {went_on} order by name")]
 
     def without_partitions(self) -> None:
         """The history is as if nobody had ever looked after it."""
