@@ -46,10 +46,10 @@ def test_n29_workers_in_python_and_c_work_on_two_connections_of_a_pooler(
 ) -> None:
     through = Fleet(bouncer.dsn(fleet.name))
     with (
-        start("c", bouncer.dsn(fleet.name), lanes=2, ms=20, lease=3000) as c,
-        start("python", bouncer.dsn(fleet.name), python=True, lanes=2, ms=20, lease=3000) as python,
+        start("c", bouncer.dsn(fleet.name), lanes=2, ms=20, lease=12_000) as c,
+        start("python", bouncer.dsn(fleet.name), python=True, lanes=2, ms=20, lease=12_000) as python,
     ):
-        wait(lambda: set(fleet.nodes()) == {"c", "python"})
+        wait(lambda: {name for (name,) in fleet.rows("select name from nodes")} == {"c", "python"})
         for number in range(30):
             through.enqueue(f"t{number}", handler="send", input=b"%d" % number)
         through.enqueue("fails", handler="fail", max_attempts=1)
