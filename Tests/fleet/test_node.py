@@ -102,7 +102,7 @@ def test_n25_a_run_whose_task_is_cancelled_is_asked_to_stop(fleet: Fleet) -> Non
         assert run.stop.wait(30)
 
     fleet.rows("select register('a', handler => 'h')")
-    with Working(fleet.server.dsn(fleet.name), {"h": handle}, lease=SECOND) as working:
+    with Working(fleet.server.dsn(fleet.name), {"h": handle}, lease=6 * SECOND) as working:
         assert begun.wait(30)
         fleet.rows("select cancel('a'), register('a', handler => 'h', input => 'again')")
         # The new one begins when the old one has come back, which is told although it counts no longer.
