@@ -280,14 +280,17 @@ def test_n16_a_transaction_that_is_not_committed_keeps_nobody_else(
     def handle(_: pyselene.Run) -> None: ...
 
     own.enqueue("a", handler="forgets")
-    with own.worker(scheduler, lease=10, poll=0.05):
+    with own.worker(scheduler, lease=12, poll=0.05):
         wait(lambda: kept.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS)
         for i in range(40):
             own.enqueue(f"t{i}", handler="h")
             time.sleep(0.05)
         wait(lambda: fleet.one("select count(*) from history where state = 4") == 40)
         # Its own, the listener's, that of this test, of the program, and the one that was kept.
-        assert fleet.one("select count(*) from pg_stat_activity where datname = current_database()") <= 6
+        connected = "select count(*) from pg_stat_activity where datname = current_database()"
+        assert fleet.one(f"{connected} and backend_type = 'client backend'") <= 6
+        # Nor does it keep a beat.
+        wait(lambda: fleet.one("select bool_or(beaten > started) from worker"))
         # One worker has done it all: it never lost its lease, nor any answer.
         assert fleet.one("select max(worker) from worker") == 1
         kept.commit()

@@ -221,8 +221,8 @@ def test_n29_connecting_may_take_longer_than_a_call(fleet: Looked) -> None:
         scheduler.handler("h")(lambda _: None)
         own = Fleet(slow.dsn(fleet.name))
         fleet.rows("select register('a', handler => 'h')")
-        # A call is waited for 0.3 s.
-        with own.worker(scheduler, lease=3, poll=0.05, listen=False):
+        # A call is waited for 1.2 s.
+        with own.worker(scheduler, lease=12, poll=0.05, listen=False):
             wait(lambda: fleet.one("select count(*) from history") == 1)
             assert slow.came == 1, "one connection"
 
@@ -233,23 +233,20 @@ def test_n29_what_is_given_up_leaves_neither_thread_nor_connection(fleet: Looked
         own = Fleet(cutter.dsn(fleet.name))
         with own.worker(scheduler, lease=2, poll=0.05, listen=False) as worker:
             wait(lambda: worker.info().state is WorkerState.WORKING)
-            threads = threading.active_count()
             for _ in range(3):
                 # A door that has nothing to say any more.
                 cutter.how = "silence"
                 cutter.cut_at = cutter.statements + 1
                 wait(lambda: cutter.statements > cutter.cut_at + 3)
             wait(lambda: worker.info().state is WorkerState.WORKING)
-            # But for those of the door itself.
-            doors = sum(thread.name.startswith("Thread-") for thread in threading.enumerate())
-            links = sum(thread.name == "pyselene fleet link" for thread in threading.enumerate())
-            assert links == 1, (threads, doors)
+            # The one that works, and none that was given up, once its thread has noticed that.
+            wait(lambda: sum(thread.name == "pyselene fleet link" for thread in threading.enumerate()) == 1)
 
 
 def test_n14_a_connection_that_was_closed_while_nothing_was_under_way_costs_nothing(fleet: Looked) -> None:
     with pyselene.Scheduler() as scheduler:
         own = Fleet(fleet.server.dsn(fleet.name))
-        with own.worker(scheduler, lease=9, listen=False) as worker:
+        with own.worker(scheduler, lease=12, listen=False) as worker:
             wait(lambda: worker.info().state is WorkerState.WORKING)
             number = worker.info().number
             for _ in range(2):
@@ -326,7 +323,9 @@ def test_an_interrupt_ends_the_wait_of_close(fleet: Looked) -> None:
 
 
 def test_a_scheduler_that_is_closed_ends_its_worker(fleet: Looked) -> None:
-    others = "select count(*) from pg_stat_activity where datname = current_database()"
+    others = (
+        "select count(*) from pg_stat_activity where datname = current_database() and backend_type = 'client backend'"
+    )
     before = fleet.one(others)
     scheduler = pyselene.Scheduler()
     worker = Fleet(fleet.server.dsn(fleet.name)).worker(scheduler).open()
