@@ -423,7 +423,8 @@ def test_n33_a_fleet_that_speaks_another_protocol_gives_a_node_nothing(
 ) -> None:
     fleet.rows("update fleet set oldest = %s, protocol = %s", *protocols)
     fleet.rows("select register('a', handler => 'send')")
-    with start(python=python, lease=3_000) as worker:
+    # A refusal that takes longer than a tenth of the lease is no answer, and then that is the trouble.
+    with start(python=python, lease=12_000) as worker:
         wait(lambda: worker.words("trouble", "begins"))
         said = " ".join(worker.words("trouble", "begins")[0])
         assert "SE019" in said

@@ -18,7 +18,8 @@ from server import Server
 from wire import DATABASE, Refused, Wire
 from workers import PYTHON, Worker, wait
 
-LEASE = 2000
+#: One that a machine which is held up for a second keeps.
+LEASE = 3000
 
 
 class Far:

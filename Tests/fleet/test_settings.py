@@ -271,7 +271,8 @@ def test_n34_a_server_that_may_only_be_read_is_left(fleet: Looked) -> None:
         with scheduling() as scheduler:
             scheduler.observe(hear)
             scheduler.handler("h")(lambda _: None)
-            with own.worker(scheduler, lease=1, poll=0.05):
+            # A refusal that takes longer than a tenth of the lease is no answer, and then that is the trouble.
+            with own.worker(scheduler, lease=12, poll=0.05):
                 assert refused.wait(PATIENCE)
                 with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
                     own.enqueue("b")
