@@ -104,7 +104,7 @@ run-python: deps-test all
 test: deps-test
 	@.ci/test
 
-## check          the quick part of the tests, in under two minutes once they are built; before each commit
+## check          the quick part of the tests, in two to three minutes once they are built; before each commit
 check: deps-test
 	@.ci/test "swift check" "python check" "c check" "store check" interface format
 
