@@ -307,6 +307,7 @@ CHECK_UNUSED static void perform(const selene_node_request *request, struct rows
         selene_value *row = add_row(rows, 2);
         base.hellos++;
         base.worker = ++base.last_worker;
+        base.is_over[base.worker % (int64_t)COUNT(base.is_over)] = 0;
         keep_bytes(base.name, sizeof base.name, values[0]);
         CHECK_INT(LEASE, values[1].integer);
         CHECK_STRING(SELENE_VERSION_STRING, values[2].data);
