@@ -2774,9 +2774,9 @@ enum {
     SELENE_EVENT_GRANTED = 16,
     /** The recording of a trace ended, because the file could not be written. */
     SELENE_EVENT_TRACE_ENDED = 17,
-    /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. It comes once
-     *  when the trouble begins and once when it ends; for trouble that comes and goes, at most once a minute, unless it
-     *  becomes worse. Since: 0.2. */
+    /** Something keeps the scheduler from working, or no longer does; detail says what, status whether. It comes
+     *  when the trouble begins, when its status becomes another, or what a fleet's database refuses its node with, and when
+     *  it ends; for trouble that comes and goes or changes, at most once a minute, unless it becomes worse. Since: 0.2. */
     SELENE_EVENT_TROUBLE = 18,
     /** A task was paused; without a task: the kinds in kinds, until time_at, in the pool whose name is in message (empty:
      *  everywhere); without kinds: the group whose name is in message. Since: 0.2. */

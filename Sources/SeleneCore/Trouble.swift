@@ -1,4 +1,5 @@
-// What keeps a scheduler from working, and what of it was told: once a cause, again when it ends, never a flood (C19).
+// What keeps a scheduler from working, and what of it was told: when it begins, becomes worse or another, and ends, never a
+// flood (C19).
 
 /// The causes; the raw values are the header's bits.
 package enum Trouble: UInt32, CaseIterable, Sendable {
@@ -26,8 +27,9 @@ package struct Troubles: Sendable {
     var isOn = false
     /// The observer was told of it since it began.
     var isTold = false
-    /// The status that was told last, and when.
+    /// The status and the cause that were told last, and when.
     var toldStatus: Int32 = 0
+    var toldCause: UInt64 = 0
     var toldAt: Instant = .min
     /// When it last kept something from working.
     var lastAt: Instant = .min
@@ -35,7 +37,7 @@ package struct Troubles: Sendable {
 
   private var states = [State](repeating: State(), count: Trouble.allCases.count)
 
-  /// A trouble that comes and goes is told of no more often than this.
+  /// A trouble that comes and goes, or changes, is told of no more often than this.
   package static let quiet = Time.minute
   /// Trying again sooner than this after a refusal is not worth it.
   private static let pause = Time.second
@@ -57,16 +59,19 @@ package struct Troubles: Sendable {
 
   /// Something did not work because of it.
   ///
-  /// - Returns: whether to tell of it: it is new, or worse (a greater status) than what was told.
-  package mutating func begin(_ trouble: Trouble, status: Int32, at now: Instant) -> Bool {
+  /// - Parameter cause: what tells troubles of one status apart; 0: nothing, which is better than a cause.
+  /// - Returns: whether to tell of it: it is new, is worse (a greater status, or a cause where there was none) than what was
+  ///   told, or is not what was told.
+  package mutating func begin(_ trouble: Trouble, status: Int32, cause: UInt64 = 0, at now: Instant) -> Bool {
     let place = Self.place(of: trouble)
     var state = states[place]
-    let isNew = !(state.isOn && state.isTold)
+    let isSame = state.isOn && state.isTold && status == state.toldStatus && cause == state.toldCause
     let isQuiet = state.toldStatus != 0 && now < state.toldAt.adding(Self.quiet)
-    let tells = status > state.toldStatus || (isNew && !isQuiet)
+    let isWorse = status > state.toldStatus || (status == state.toldStatus && state.toldCause == 0 && cause != 0)
+    let tells = isWorse || (!isSame && !isQuiet)
     state.isOn = true
     state.lastAt = now
-    if tells { (state.isTold, state.toldStatus, state.toldAt) = (true, status, now) }
+    if tells { (state.isTold, state.toldStatus, state.toldCause, state.toldAt) = (true, status, cause, now) }
     states[place] = state
     return tells
   }

@@ -267,7 +267,7 @@ extension Scheduler {
     throw SeleneError(
       .notFound, "id", name: id,
       troubles.isOn(.fleet)
-        ? "is none of the tasks that this process has of its fleet, whose database does not answer"
+        ? "is none of the tasks that this process has of its fleet, whose database does not answer, or refuses its node's requests"
         : "is none of the tasks that this process has of its fleet; the fleet explains the others")
   }
 
@@ -403,15 +403,16 @@ extension Scheduler {
   private func tellTrouble(of node: SchedulerNode, at now: Instant) {
     if node.machine.isClosed { troubleEnds(.fleetClock, at: now) }
     guard let trouble = node.machine.trouble else { return troubleEnds(.fleet, at: now) }
-    var told: Detail = "the database of the fleet does not answer"
+    var (told, cause): (Detail, UInt64) = ("the database of the fleet does not answer", 0)
     if case .refused(let state) = trouble {
+      cause = state.characters
       let text = state.text
       told = withExtendedLifetime(text) {
         "the database of the fleet refuses what its node asks, SQLSTATE \(said: text.buffer)"
       }
     }
     if let refusal = node.refusal { told = "\(told): \(said: refusal.buffer)" }
-    troubleBegins(.fleet, SeleneError(.unavailable, told), at: now)
+    troubleBegins(.fleet, SeleneError(.unavailable, told), cause: cause, at: now)
   }
 
   // MARK: Actions

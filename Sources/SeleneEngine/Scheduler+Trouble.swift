@@ -5,10 +5,10 @@ import SeleneCore
 
 extension Scheduler {
   /// Something could not be done because of a trouble.
-  func troubleBegins(_ trouble: Trouble, _ error: SeleneError, at now: Instant) {
+  func troubleBegins(_ trouble: Trouble, _ error: SeleneError, cause: UInt64 = 0, at now: Instant) {
     if trouble == .store { isStoreMoved = error.code == .storeMoved }
     defer { noteTroubles(at: now) }
-    guard troubles.begin(trouble, status: error.code.rawValue, at: now) else { return }
+    guard troubles.begin(trouble, status: error.code.rawValue, cause: cause, at: now) else { return }
     publish(told(trouble, error), at: now)
     log(.warning, "trouble (\(trouble.name)): \(error.detail)")
   }

@@ -4,7 +4,8 @@ import SeleneCore
 
 /// The five characters of a SQLSTATE.
 package struct SQLState: Equatable, Sendable {
-  private let characters: UInt64
+  /// As a number.
+  package let characters: UInt64
 
   /// The first five characters; missing ones are zeros.
   package init(_ text: UnsafeRawBufferPointer) {

@@ -835,6 +835,23 @@ static void test_trouble(void) {
     last = atomic_load(&noted_count) - 1;
     check_told(last, 1, "does not answer", "");
     CHECK(strstr(noted[last].message, "permission denied") == NULL);
+    /* A refusal is worse than silence, and told at once; that it became another, or silence again, a minute later. */
+    base.fault = REFUSAL;
+    base.sqlstate = "25006";
+    serve_for(scheduler, 20 * S);
+    CHECK_INT(6, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    check_told(atomic_load(&noted_count) - 1, 1, "25006", "");
+    base.sqlstate = "42501";
+    serve_for(scheduler, 30 * S);
+    CHECK_INT(6, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    serve_for(scheduler, MIN);
+    CHECK_INT(7, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    check_told(atomic_load(&noted_count) - 1, 1, "42501", "permission denied");
+    base.fault = NO_CONNECTION;
+    serve_for(scheduler, 2 * MIN);
+    CHECK_INT(8, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    check_told(atomic_load(&noted_count) - 1, 1, "does not answer", "connection refused");
+    CHECK_INT(SELENE_TROUBLE_FLEET, troubles(scheduler));
     base.fault = NONE;
     serve_for(scheduler, 10 * S);
     /* Who closes the node has no trouble with it. What comes and goes is told once a minute. */
@@ -844,7 +861,7 @@ static void test_trouble(void) {
     CHECK_INT(SELENE_TROUBLE_FLEET, troubles(scheduler));
     CHECK_OK(selene_node_close(scheduler));
     CHECK_INT(0, troubles(scheduler));
-    CHECK_INT(8, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
+    CHECK_INT(11, count_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_FLEET));
     close_all(scheduler);
 }
 

@@ -7,8 +7,8 @@ private final class Book {
   private(set) var troubles = Troubles()
   var on: UInt32 { troubles.on }
 
-  func begin(_ trouble: Trouble, status: Int32, at now: Instant) -> Bool {
-    troubles.begin(trouble, status: status, at: now)
+  func begin(_ trouble: Trouble, status: Int32, cause: UInt64 = 0, at now: Instant) -> Bool {
+    troubles.begin(trouble, status: status, cause: cause, at: now)
   }
   func end(_ trouble: Trouble) -> Bool { troubles.end(trouble) }
   func isOn(_ trouble: Trouble) -> Bool { troubles.isOn(trouble) }
@@ -72,6 +72,32 @@ private final class Book {
     #expect(!troubles.begin(.store, status: 53, at: 2))
     #expect(!troubles.begin(.store, status: 55, at: 3))
     #expect(troubles.end(.store))
+  }
+
+  @Test("C19 one that lasts and becomes another is told once a minute")
+  func another() {
+    let troubles = Book()
+    #expect(troubles.begin(.fleet, status: 29, cause: 7, at: 0))
+    #expect(!troubles.begin(.fleet, status: 29, cause: 9, at: 59 * Time.second))
+    #expect(!troubles.begin(.fleet, status: 29, cause: 7, at: Time.minute))
+    #expect(troubles.begin(.fleet, status: 29, cause: 9, at: Time.minute))
+    #expect(!troubles.begin(.fleet, status: 29, cause: 9, at: Time.day))
+    #expect(troubles.begin(.fleet, status: 25, cause: 9, at: Time.day))
+    #expect(troubles.begin(.fleet, status: 25, at: 2 * Time.day))
+    #expect(troubles.end(.fleet))
+  }
+
+  @Test("C19 a cause is worse than none, and told at once; that there is none again, a minute later")
+  func cause() {
+    let troubles = Book()
+    #expect(troubles.begin(.fleet, status: 29, at: 0))
+    #expect(troubles.begin(.fleet, status: 29, cause: 7, at: 1))
+    #expect(!troubles.begin(.fleet, status: 29, at: 2))
+    #expect(!troubles.begin(.fleet, status: 29, cause: 7, at: 3))
+    #expect(troubles.begin(.fleet, status: 29, at: Time.minute + 1))
+    #expect(troubles.end(.fleet))
+    #expect(troubles.begin(.fleet, status: 29, cause: 7, at: Time.minute + 2))
+    #expect(troubles.end(.fleet))
   }
 
   @Test("C19 what was refused is worth another try a second later, while the trouble lasts")

@@ -271,8 +271,7 @@ def test_n34_a_server_that_may_only_be_read_is_left(fleet: Looked) -> None:
         with scheduling() as scheduler:
             scheduler.observe(hear)
             scheduler.handler("h")(lambda _: None)
-            # A refusal that takes longer than a tenth of the lease is no answer, and then that is the trouble.
-            with own.worker(scheduler, lease=12, poll=0.05):
+            with own.worker(scheduler, lease=3, poll=0.05):
                 assert refused.wait(PATIENCE)
                 with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
                     own.enqueue("b")
