@@ -35,7 +35,8 @@
  *     REFUSED          the user of the database may not do so, or the database is read-only
  *     UNSUPPORTED      the schema is not there, or not that of a fleet that this library knows: selene_fleet_install; or a
  *                      pooler hands connections on after each statement
- *     BUSY             a lock, a deadlock or a timeout of the database interfered; nothing was changed
+ *     BUSY             a lock, a deadlock, another transaction or a timeout of the database interfered; nothing was changed.
+ *                      What the database ended for the sake of another transaction was tried ten times
  *     EXHAUSTED        the database has no resources left; STORE_FULL: its disk is full; nothing was changed
  *     INTERNAL         any other error of the database; nothing was changed
  *   An error of the fleet's functions is the status that they name (SQLSTATE SE and its number), with their detail.

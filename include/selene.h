@@ -2942,9 +2942,10 @@ enum {
     /** Something was refused or lost: a store that could not be opened, changes that could not be stored, a fault of the
      *  library. */
     SELENE_LOG_ERROR = 1,
-    /** Something keeps the scheduler from working, or will: troubles, threads left behind, interrupted tasks, a salvage. */
+    /** Something keeps the scheduler from working, or will: troubles and their ends, threads left behind, interrupted tasks,
+     *  a salvage. */
     SELENE_LOG_WARNING = 2,
-    /** Routine events: stores opened and closed, drivers, the end of a trouble. */
+    /** Routine events: stores opened and closed, drivers. */
     SELENE_LOG_INFO = 3
 };
 

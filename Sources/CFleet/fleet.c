@@ -3,6 +3,7 @@
 #include "fleet.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,14 +198,27 @@ static char *with_schema(const char *sql, const char *quoted) {
     return text;
 }
 
+// How often a call is made that the database ends for the sake of another: nothing was changed then.
+#define TRIES 10
+
+static int is_conflict(const answer *given) {
+    return given->result == NULL &&
+           (strcmp(given->state, "40001") == 0 || strcmp(given->state, "40P01") == 0);
+}
+
 selene_status fleet_ask(fleet *own, const char *sql, const selene_value *values, uint64_t count,
                         int is_reading, rows *out) {
     answer given;
     char *text = with_schema(sql, own->quoted);
-    statement *asked = statement_new((selene_text){text, (int64_t)strlen(text)}, values, count);
-    pthread_mutex_lock(&own->lock);
-    link_call(&own->link, asked, own->timeout, &given);
-    pthread_mutex_unlock(&own->lock);
+    for (int tries = 1;; tries++) {
+        statement *asked = statement_new((selene_text){text, (int64_t)strlen(text)}, values, count);
+        pthread_mutex_lock(&own->lock);
+        link_call(&own->link, asked, own->timeout, &given);
+        pthread_mutex_unlock(&own->lock);
+        if (tries == TRIES || !is_conflict(&given)) break;
+        // Up to half a second, and not as long as the other, so that the two do not meet again.
+        poll(NULL, 0, (int)(fleet_clock() / SELENE_MICROSECOND % (1 << tries)));
+    }
     free(text);
     if (given.result == NULL) return fleet_failed(&given, is_reading);
     rows_read(out, given.result);

@@ -10,6 +10,9 @@ create or replace function constraints_in(bits int) returns text[] language sql 
   select coalesce(array_agg(name order by place), '{}')
   from unnest(array['network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off',
     'not_roaming']) with ordinality as n(name, place) where bits & (1 << (place::int - 1)) <> 0 $$;
+-- At most three names, and whether there are more; null: none.
+create or replace function some_of(names text[]) returns text language sql immutable as $$
+  select nullif(array_to_string(names[:3], ', '), '') || case when cardinality(names) > 3 then ', …' else '' end $$;
 -- What no node has that could run a class: in the words of `explain` and of `status`.
 create or replace function lacking(handler text, labels text[], constraints int) returns text language sql immutable as $$
   select 'no node has handler ' || quote_literal(handler) || coalesce(' with ' || nullif(concat_ws(' and ',
@@ -147,7 +150,7 @@ begin
   select * into c from class where class = t.class;
   select * into q from queue where queue = c.queue;
   if s.state = 4 then
-    return query select 'running'::text, 'as run ' || s.run || ' at '
+    return query select 'running'::text, 'claimed as run ' || s.run || ' by '
       || coalesce((select w.name from worker w where w.worker = s.worker), 'a node that is gone') || ', attempt ' || s.attempts,
       null::timestamptz;
     return;
@@ -170,7 +173,8 @@ begin
   end if;
   if not exists (select 1 from worker w where c.class = any(w.serves) and w.expires >= n) then
     return query select 'no_node'::text, lacking(c.handler, c.labels, c.constraints)
-      || coalesce('; last ' || c.served_by || ', ' || span_words(n - c.served) || ' ago', ''), null::timestamptz;
+      || coalesce('; last ' || c.served_by || ', ' || span_words(n - c.served) || ' ago', '') || coalesce('; ' || idle(), ''),
+      null::timestamptz;
     return;
   end if;
   if s.line & 1 = 1 then
@@ -183,12 +187,17 @@ end $$;
 
 -- For whom nothing is claimed after a crash or a failover (N34), in words; null: for nobody.
 create or replace function unheard() returns text language plpgsql as $$
-declare names text[];
 begin
-  select array_agg(w.name order by w.name) into names
-    from (select w.name from worker w, fleet f where w.relaxed and w.first_run < f.first_run limit 4) w;
   return 'the server crashed: nothing is claimed until these nodes have said what they run, or are taken for dead: '
-    || array_to_string(names[:3], ', ') || case when cardinality(names) > 3 then ', …' else '' end;
+    || some_of(array(select w.name from worker w, fleet f where w.relaxed and w.first_run < f.first_run order by w.name
+      limit 4));
+end $$;
+
+-- Which nodes take nothing, since no window for any task that is known was opened there yet, in words; null: none.
+create or replace function idle() returns text language plpgsql as $$
+begin
+  return some_of(array(select d.name from nodes d where d.alive and cardinality(d.serves) = 0 and not d.draining order by d.name
+    limit 4)) || ': no window was opened there yet, or no handler for any task is there';
 end $$;
 
 -- The same of an id, with its rank; of one that has ended, how.
@@ -257,6 +266,7 @@ begin
     from class c join queue q on q.queue = any(array[c.queue])
     where cardinality(lines_of(array[c.class])) > 0 and not exists (
       select 1 from worker w where c.class = any(w.serves) and w.expires >= n);
+  if found then return query select 'idle nodes'::text, i, true from idle() i where i is not null; end if;
   select count(*) into count from (select 1 from slot s where s.line & 1 = 1 and s.state in (0, 1, 4) and s.stop = 7 limit 100) c;
   return query select 'suspects'::text, case when count >= 100 then '100+' else count::text end, count > 0;
   select count(*) into count from (select 1 from history h where h.state = 5 limit 10000) c;

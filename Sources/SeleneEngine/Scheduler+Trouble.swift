@@ -18,7 +18,7 @@ extension Scheduler {
     guard troubles.isOn(trouble) else { return }
     if troubles.end(trouble) {
       publish(told(trouble, nil), at: now)
-      log(.info, "the trouble (\(trouble.name)) is over")
+      log(.warning, "the trouble (\(trouble.name)) is over")
     }
     noteTroubles(at: now)
     forEachDriver { $0.lookAgain() }
@@ -203,7 +203,7 @@ extension Scheduler {
       let change = told(.handler, nil)
       change.message = table.name(ofHandler: handler.number)
       publish(change, at: clock.last)
-      log(.info, "the trouble (\(Trouble.handler.name)) is over: \(name: nameText(of: handler))")
+      log(.warning, "the trouble (\(Trouble.handler.name)) is over: \(name: nameText(of: handler))")
     }
     lookAgain()
   }

@@ -18,7 +18,7 @@ extension FleetNode {
     guard !isClosed else { return Time.never }
     var wake = closesAt ?? Time.never
     for one in incarnations where !one.isOver { wake = min(wake, one.believesUntil(options)) }
-    if let room, !ready.isEmpty { wake = min(wake, room.until) }
+    if let room, !ready.isEmpty { wake = min(wake, room.until, stallsAt ?? Time.never) }
     if let underWay { return min(wake, underWay.deadline) }
     var due = Time.never
     _ = firstDue { at in
@@ -128,6 +128,7 @@ extension FleetNode {
     guard let room, let taking = incarnations.first(where: { $0.takes }), now < taking.believesUntil(options),
       !working.contains(where: { $0.isSuspect }), !ready.contains(where: { $0.isSuspect })
     else { return nil }
+    if let stallsAt, now >= stallsAt { return nil }
     return room.claim(
       of: classes, at: now, working: working.count,
       ready: (ready.count, ready.reduce(0) { $0.adding($1.estimate) }), mean: meanEstimate,

@@ -17,6 +17,14 @@ extension FleetNode {
       isClosed = isDone || now >= closesAt
     }
     beginReady()
+    if let stallsAt, now >= stallsAt { giveBackReady() }
+  }
+
+  /// When what waits for a lane has waited longer than was planned, since every run takes longer than was expected: it goes back
+  /// to the others then. Nil while there is a free lane.
+  var stallsAt: Instant? {
+    guard let room, working.count >= room.lanes else { return nil }
+    return movedAt.adding(max(options.reach, Time.second))
   }
 
   /// Begins what the lanes are free for. A suspect waits until it is alone in this process, whichever incarnations claimed the
@@ -32,6 +40,7 @@ extension FleetNode {
       guard !next.isSuspect || working.isEmpty else { return }
       ready.removeFirst()
       working.append(next)
+      movedAt = now
       actions.append(.begin(next))
     }
   }
@@ -50,6 +59,10 @@ extension FleetNode {
 
   func endRoom() {
     room = nil
+    giveBackReady()
+  }
+
+  private func giveBackReady() {
     for run in ready { giveBack(run) }
     ready = []
   }

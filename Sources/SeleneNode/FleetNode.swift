@@ -17,6 +17,8 @@ package final class FleetNode {
   var ready: [NodeRun] = []
   /// In a lane.
   var working: [NodeRun] = []
+  /// When a lane was taken or freed last.
+  var movedAt: Instant = .min
   var decisions = DecisionQueue()
   var times = ClassTimes()
   var ratio = EstimateRatio()
@@ -138,6 +140,7 @@ package final class FleetNode {
     now = max(now, instant)
     guard let place = working.firstIndex(where: { $0.key.run == run }) else { return }
     let ended = working.remove(at: place)
+    movedAt = now
     switch end {
     case .decided(let decision):
       if decision.outcome.isSuccess {

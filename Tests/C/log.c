@@ -155,7 +155,7 @@ static void test_troubles(void) {
     fill_disk(RLIM_INFINITY);
     CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
     CHECK_INT(2, atomic_load(&first.count));
-    CHECK_INT(1, count_lines(&first, SELENE_LOG_INFO, "the trouble (store) is over"));
+    CHECK_INT(1, count_lines(&first, SELENE_LOG_WARNING, "the trouble (store) is over"));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -178,7 +178,7 @@ static void test_threads(void) {
     wait_for_line(&first, SELENE_LOG_WARNING, ": trouble (handler): ");
     atomic_store(&gate, 1);
     wait_for_line(&first, SELENE_LOG_INFO, "\"deaf?\": a thread that was left behind has returned");
-    wait_for_line(&first, SELENE_LOG_INFO, ": the trouble (handler) is over");
+    wait_for_line(&first, SELENE_LOG_WARNING, ": the trouble (handler) is over");
     CHECK_OK(selene_driver_stop(scheduler, GRACE));
     wait_for_line(&first, SELENE_LOG_INFO, ": the driver was stopped");
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));

@@ -43,6 +43,9 @@ ends "an option with a value that it does not take is refused" 2 '^selene-run: -
   --quiet=1 "$work/tasks"
 ends "whole options are read in both ways" 0 'window 1 of 1: 5.00 s' 'once' -- --budget=5s --lanes 2 "$work/tasks"
 
+ends "of two tasks to explain none is forgotten" 2 '^selene-run: --explain was given twice; allowed is once' -- --store "$work/none" \
+    --explain a --explain b
+ends "nor of two to pause" 2 '^selene-run: --pause was given twice; allowed is once' -- --store "$work/none" --pause a --pause b
 ends "an unknown profile is refused" 2 'found "phone"; allowed is open, apple, server or strict' -- --profile phone --follow \
   "$work/tasks"
 ends "a profile is asked about the windows that the clock opens, too" 0 'window 1 of 1: .*refresh, processing' -- \

@@ -556,6 +556,48 @@ import Testing
     #expect(desk.begun == [1, 2])
   }
 
+  @Test("N22 what waits for a lane behind runs that take longer than expected is given back, until a lane moves")
+  func stalls() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second / 4)
+    try desk.open(lanes: 2)
+    try desk.claim(1, of: Time.second / 10)
+    try desk.claim(4, of: Time.second / 10)
+    #expect(desk.begun == [1, 2])
+    // One that ends lets the others wait for the next.
+    desk.now += 9 * Time.second / 10
+    try desk.finish(1)
+    #expect(desk.begun == [1, 2, 3])
+    let stalls = desk.now + Time.second
+    while desk.now < stalls {
+      switch desk.call() {
+      case .turn(let turn):
+        #expect(turn.back.isEmpty)
+        desk.answer(.turn(desk.given(0, to: turn)))
+      case .classes: desk.answer(.classes(desk.node.classes))
+      case nil:
+        #expect(desk.node.nextWake > desk.now)
+        desk.now = min(desk.node.nextWake, stalls)
+      case let call?: throw Differs(call.words)
+      }
+    }
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run) == [4, 5])
+    #expect(turn.claim == nil)
+    desk.answer(.turn(TurnAnswer()))
+    // However much it could plan ahead, the lanes stand.
+    desk.now += Time.second
+    desk.change { $0.hint(at: desk.now) }
+    let asked = try desk.turn()
+    #expect(asked.claim == nil && asked.held == [2, 3])
+    desk.answer(.turn(TurnAnswer()))
+    desk.now += 5 * Time.second
+    #expect(desk.call() == nil)
+    try desk.finish(2)
+    try desk.learn()
+    #expect(try desk.claim(3, of: Time.second / 10).claim != nil)
+    #expect(desk.begun == [1, 2, 3, 6])
+  }
+
   @Test("C8 a run that is given back is as before, and its lane is free")
   func returned() throws {
     let desk = try NodeDesk.working(1, lanes: 1)
@@ -620,17 +662,17 @@ import Testing
   @Test("N25 a run that the database gave up stops for its reason, and its end is told: its id is taken until then")
   func givenUp() throws {
     let desk = try NodeDesk.joined(horizon: Time.second)
+    desk.now += NodeDesk.lease / 3 - Time.second / 2
     try desk.open(lanes: 1)
     try desk.claim(1, of: Time.second / 10)
     try desk.claim(2, of: Time.second / 10)
-    desk.now += NodeDesk.lease / 3
+    desk.now += Time.second / 2
     let beat = try desk.beat(1) {
       $0.lost = [LostRun(run: 1, reason: .cancelled), LostRun(run: 3, reason: .replaced)]
     }
     #expect(beat.held.sorted() == [1, 2, 3])
     #expect(desk.stopped == [1: .taken(.cancelled)])
     try desk.finish(1)
-    try desk.learn()
     let turn = try desk.turn()
     #expect(turn.decisions.map(\.key.run) == [1])
     #expect(turn.back.map(\.run) == [3])

@@ -99,7 +99,8 @@ final class NodeDesk {
 
   /// The turn that is due now.
   func turn() throws -> NodeTurn {
-    guard case .turn(let turn) = call() else { throw Differs("no turn") }
+    let call = call()
+    guard case .turn(let turn) = call else { throw Differs("no turn, but \(call?.words ?? "nothing")") }
     return turn
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
@@ -139,6 +140,36 @@ def test_a_connection_that_was_lost_is_made_again(own: Fleet, fleet: Looked) -> 
         own.enqueue("b")
     assert own.enqueue("b") is pyselene.Disposition.ADDED
     assert own.get("a").id == "a"
+
+
+CONFLICTS = """
+create sequence tries minvalue -100 start 1;
+create function conflicts() returns trigger language plpgsql as $$ begin
+  if nextval('tries') < 4 then raise exception 'another' using errcode = '40P01'; end if;
+  return new;
+end $$;
+create trigger conflicts before insert on task for each row execute function conflicts();
+"""
+
+
+def test_n29_what_the_database_ends_for_the_sake_of_another_is_made_again(fresh: Looked) -> None:
+    own, fleet = Fleet(fresh.server.dsn(fresh.name)), fresh
+    fleet.connection.execute(CONFLICTS)
+    assert own.enqueue("a") is pyselene.Disposition.ADDED
+    assert fleet.one("select last_value from tries") == 4
+    fleet.rows("select setval('tries', 1)")
+    assert asyncio.run(own.enqueue_async("b")) is pyselene.Disposition.ADDED
+    fleet.rows("select setval('tries', -100)")
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        own.enqueue("c")
+    assert fleet.one("select last_value from tries") == -90
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        asyncio.run(own.enqueue_async("c"))
+    assert fleet.one("select last_value from tries") == -80
+    # Of a transaction of the application's only the application knows what belongs to it.
+    with fleet.another() as mine, pytest.raises(psycopg.errors.DeadlockDetected):
+        own.enqueue("c", connection=mine)
+    assert fleet.one("select last_value from tries") == -79
 
 
 def test_results_pauses_status_and_pruning(own: Fleet, fleet: Looked) -> None:

@@ -40,10 +40,10 @@ SETTINGS = (
 
 
 @contextmanager
-def scheduling(lanes: int = 4) -> Iterator[pyselene.Scheduler]:
+def scheduling(lanes: int = 4, budget: float = 30) -> Iterator[pyselene.Scheduler]:
     """A scheduler in memory, whose windows are open."""
     one = pyselene.Scheduler(stop_grace=60)
-    thread = threading.Thread(target=one.run_forever, kwargs={"lanes": lanes})
+    thread = threading.Thread(target=one.run_forever, kwargs={"lanes": lanes, "budget": budget})
     thread.start()
     try:
         yield one
@@ -214,6 +214,30 @@ class Slow(Cutter):
         self.came += 1
         time.sleep(self.seconds)
         super().requests(here, there, silent, halved)
+
+
+def test_n22_a_run_that_takes_longer_than_expected_keeps_nothing_from_other_nodes(fleet: Looked) -> None:
+    ends = threading.Event()
+    own = Fleet(fleet.server.dsn(fleet.name))
+
+    def send(run: pyselene.Run) -> None:
+        if run.id == "long":
+            ends.wait(PATIENCE)
+
+    # The first have shown that such a task takes no time, so the long one is claimed with what comes after it.
+    fleet.rows("select register('t' || i, handler => 'h') from generate_series(1, 20) i")
+    with scheduling(1, 3600) as one, scheduling(1, 3600) as other:
+        one.handler("h")(send)
+        with own.worker(one, name="one", listen=False):
+            wait(lambda: fleet.one("select count(*) from history") == 20)
+            fleet.rows("select register(i, handler => 'h') from unnest('{long,a,b,c,d,e}'::text[]) i")
+            wait(lambda: fleet.one("select count(*) from live where node = 'one'") > 1)
+            other.handler("h")(send)
+            with own.worker(other, name="other", listen=False):
+                wait(lambda: fleet.one("select count(*) from history") == 25)
+                assert fleet.rows("select id, node, attempts from live") == [("long", "one", 1)]
+                ends.set()
+                wait(lambda: fleet.one("select count(*) from history where state = 4 and attempts = 1") == 26)
 
 
 def test_n29_connecting_may_take_longer_than_a_call(fleet: Looked) -> None:

@@ -774,6 +774,25 @@ static void test_lost(void) {
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_fleet_install(&where, NULL));
 }
 
+static void test_conflict(void) {
+    selene_task task = once("a");
+    open_fleet();
+    sql("create sequence tries minvalue -100 start 1");
+    sql("create function conflicts() returns trigger language plpgsql as $$ begin "
+        "if nextval('tries') < 4 then raise exception 'another' using errcode = '40001'; end if; "
+        "return new; end $$");
+    sql("create trigger conflicts before insert on task for each row execute function conflicts()");
+    CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
+    CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
+    CHECK(strcmp(sql("select last_value from tries"), "4") == 0);
+    sql("alter sequence tries restart with -100");
+    task.id = SELENE_TEXT("b");
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_fleet_register(fleet, &task, NULL, NULL));
+    CHECK(strcmp(sql("select last_value from tries"), "-91") == 0);
+    sql("drop trigger conflicts on task; drop function conflicts(); drop sequence tries");
+    close_fleet();
+}
+
 /** A call that waits for a lock longer than the fleet waits for it. */
 static void test_timeout(void) {
     selene_fleet_options where = options();
@@ -971,6 +990,8 @@ int main(int argc, char **argv) {
     run_test("N32 who may not is refused, and what an installation lacks is told", test_rights);
     run_test("8.2 a schema that is not a fleet's does no harm", test_foreign);
     run_test("N29 a lost connection is made again; without one nothing is changed", test_lost);
+    run_test("N29 what the database ends for the sake of another is made again, ten times",
+             test_conflict);
     run_test("N29 a call that takes too long leaves its outcome open", test_timeout);
     run_test("N29 a child answers FORKED and touches nothing of its parent's", test_fork);
     run_test("N21 a worker has one scheduler, and ends with its fleet", test_worker);

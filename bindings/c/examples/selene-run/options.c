@@ -295,7 +295,16 @@ static bool set_condition(struct options *options, uint32_t constraint, bool sat
     return true;
 }
 
+/* What names one thing: the last of several would be taken, and the others forgotten. */
+static bool read_once(const char *name, const char **out) {
+    if (*out) return refuse("--%s was given twice; allowed is once", name);
+    *out = optarg;
+    return true;
+}
+
 static bool set_pause(struct options *options, const char *name, pause_function *function) {
+    if (options->pause.option && strcmp(options->pause.option, name) == 0)
+        return refuse("--%s was given twice; allowed is once", name);
     if (options->pause.option)
         return refuse("--%s and --%s exclude each other", options->pause.option, name);
     options->pause = (struct pause_option){name, optarg, function, 0};
@@ -384,8 +393,7 @@ static bool read_option(struct options *options, int option, const char *name) {
     case FOLLOW:
         return options->follow = true;
     case NOW:
-        options->now = optarg;
-        return true;
+        return read_once(name, &options->now);
     case CHECK:
         return options->check = true;
     case PROFILE:
@@ -393,13 +401,11 @@ static bool read_option(struct options *options, int option, const char *name) {
     case WHY:
         return options->why = true;
     case TRACE:
-        options->trace = optarg;
-        return true;
+        return read_once(name, &options->trace);
     case PLAN:
         return options->plan = true;
     case EXPLAIN:
-        options->explain = optarg;
-        return true;
+        return read_once(name, &options->explain);
     case JSON:
         return options->json = true;
     case NETWORK:
@@ -425,8 +431,7 @@ static bool read_option(struct options *options, int option, const char *name) {
     case DRAIN:
         return read_time(name, 0, SELENE_HOUR, &options->drain);
     case LOGS:
-        options->logs = optarg;
-        return true;
+        return read_once(name, &options->logs);
     case QUIET:
         return options->quiet = true;
     case VERBOSE:
@@ -442,21 +447,17 @@ static bool read_option(struct options *options, int option, const char *name) {
     case CLIENTS:
         return options->clients = true;
     case RETRY:
-        options->retry = optarg;
-        return true;
+        return read_once(name, &options->retry);
     case CANCEL:
         return set_pause(options, name, selene_task_cancel);
     case CANCEL_TAG:
         return set_pause(options, name, selene_task_cancel_tag);
     case ENQUEUE:
-        options->enqueue = optarg;
-        return true;
+        return read_once(name, &options->enqueue);
     case HANDLER:
-        options->handler = optarg;
-        return true;
+        return read_once(name, &options->handler);
     case INPUT:
-        options->input = optarg;
-        return true;
+        return read_once(name, &options->input);
     case DELAY:
         return read_time(name, 0, 3650 * SELENE_DAY, &options->delay);
     case WATCH:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
 from .. import _raw
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
 #: What connections have unless the dsn says it. Connecting may take longer than a statement; where nothing is sent the
 #: system finds out that the other end is gone.
 _TERMS = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+
+#: How often a call is made that the database ends for the sake of another.
+TRIES = 10
+
+
+def conflicts(psycopg: Any) -> tuple[type[Exception], ...]:
+    """What the database ends a call with for the sake of another: nothing was changed, and it may be made again."""
+    return psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected
+
+
+def pause(tries: int) -> float:
+    """The seconds to wait after so many tries, up to half a second: at random, so that two do not meet again."""
+    return random.uniform(0, 0.001 * 2**tries)
 
 
 def unsaid(psycopg: Any, dsn: str, terms: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from .._errors import SeleneError
 from .._terms import Disposition
 from .._time import Duration
 from ._calls import Call, Calls, raise_refused
-from ._connect import connect
+from ._connect import TRIES, conflicts, connect, pause
 from ._draft import FleetDraft, FleetFields, draft_of
 from ._fleet_async import AsyncCalls
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
@@ -397,6 +398,15 @@ class Fleet(AsyncCalls):
     # ---- the connection -------------------------------------------------------
 
     def _make(self, call: Call[T], connection: psycopg.Connection[Any] | None = None) -> T:
+        # What is in the application's own transaction only the application can make again.
+        for tries in range(1, TRIES if connection is None else 1):
+            try:
+                return self._make_once(call)
+            except conflicts(self._psycopg):
+                time.sleep(pause(tries))
+        return self._make_once(call, connection)
+
+    def _make_once(self, call: Call[T], connection: psycopg.Connection[Any] | None = None) -> T:
         with self._use(connection) as used:
             try:
                 # Rows are tuples, whatever a connection of the application's own makes of them, and binary, since the

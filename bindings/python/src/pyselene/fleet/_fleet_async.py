@@ -13,7 +13,7 @@ from .._errors import SeleneError
 from .._terms import Disposition
 from .._time import Duration
 from ._calls import Call, Calls, raise_refused
-from ._connect import connect_async
+from ._connect import TRIES, conflicts, connect_async, pause
 from ._draft import FleetDraft, FleetFields, draft_of
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 
@@ -155,6 +155,14 @@ class AsyncCalls:
     # ---- the connection -------------------------------------------------------
 
     async def _make_async(self, call: Call[T], connection: psycopg.AsyncConnection[Any] | None = None) -> T:
+        for tries in range(1, TRIES if connection is None else 1):
+            try:
+                return await self._make_once_async(call)
+            except conflicts(self._psycopg):
+                await asyncio.sleep(pause(tries))
+        return await self._make_once_async(call, connection)
+
+    async def _make_once_async(self, call: Call[T], connection: psycopg.AsyncConnection[Any] | None = None) -> T:
         async with self._use_async(connection) as used:
             try:
                 # As in the call that is not asynchronous.
