@@ -267,7 +267,7 @@ extension Scheduler {
     throw SeleneError(
       .notFound, "id", name: id,
       troubles.isOn(.fleet)
-        ? "is none of the tasks that this process has of its fleet, whose database does not answer, or refuses its node's requests"
+        ? "is none of the tasks that this process has of its fleet, whose database does not answer, or refuses it"
         : "is none of the tasks that this process has of its fleet; the fleet explains the others")
   }
 
@@ -303,12 +303,14 @@ extension Scheduler {
     guard !isDrained, !isLeaving, !node.machine.isLeaving else { return nil }
     var room = OfferedRoom(
       until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges, pauses: table.pauses.changes)
+    var free: KindSet = []
     for cycle in cycles where !cycle.isOfOneTask && !cycle.isEnded {
       room.open.formUnion(cycle.kinds)
       let kinds = cycle.kinds.subtracting(cycle.preempted).intersection(offered(to: cycle.pool))
       guard cycle.isRolling, !cycle.isDone, now < cycle.time.expiresAt, !kinds.isEmpty else { continue }
       room.kinds.formUnion(kinds)
       room.lanes += cycle.laneLimit
+      if cycle.openRuns < cycle.laneLimit { free.formUnion(kinds) }
       room.until = max(room.until, cycle.time.expiresAt)
     }
     var ahead: KindSet = []
@@ -323,10 +325,24 @@ extension Scheduler {
       room.lanes += 1
     }
     guard room.lanes > 0 else { return nil }
+    noteStuck(node, room, free.union(ahead), at: now)
+    room.stuck = node.stuck
     // The node counts what was stopped and has not come back, and what waits for that; neither takes a lane here.
     for task in node.claimed where task.slot < 0 || runs[task.run]?.isOpen == false { room.lanes += 1 }
     runs.forEach { run in if !run.isOpen && !run.isBack { room.takesSuspects = false } }
     return room
+  }
+
+  /// Lanes are of windows, and windows may be of one kind: a run that takes long keeps what was claimed for another's lane.
+  ///
+  /// - Parameter free: the kinds of which a lane is free.
+  private func noteStuck(_ node: SchedulerNode, _ room: OfferedRoom, _ free: KindSet, at now: Instant) {
+    node.stuck.subtract(free)
+    for task in node.claimed where task.run == 0 && task.slot >= 0 {
+      guard room.open.contains(task.kind), !free.contains(task.kind) else { continue }
+      let until = task.since.adding(node.options.patience)
+      if now >= until { node.stuck.formUnion(KindSet(task.kind)) } else { node.looksAt = min(node.looksAt, until) }
+    }
   }
 
   /// The kinds among some that a driver may open a window for now.
@@ -354,7 +370,8 @@ extension Scheduler {
     let (kinds, satisfied, labels) = (room.kinds, room.satisfied, node.labels)
     let scheduler = Unmanaged.passUnretained(self)
     let (lanes, until, isBare, takesSuspects) = (room.lanes, room.until, room.isAhead, room.takesSuspects)
-    return NodeRoom(lanes: lanes, until: until, isBare: isBare, takesSuspects: takesSuspects) { one in
+    let takes = kinds.subtracting(room.stuck)
+    return NodeRoom(lanes: lanes, until: until, isBare: isBare, takesSuspects: takesSuspects, takes: takes) { one in
       kinds.contains(one.kind) && one.constraints.isSubset(of: satisfied)
         && scheduler._withUnsafeGuaranteedRef { $0.isOffered(one) }
         && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
@@ -374,14 +391,14 @@ extension Scheduler {
     return !table.pauses.kinds(of: handlers[number]?.pool?.name, at: clock.last).contains(one.kind)
   }
 
-  /// What was not begun goes back when its kind has no window and is to have none, when none has come, when its handler or a
-  /// constraint was lost, and when the host has cancelled it.
+  /// What was not begun goes back when its kind has no window and is to have none, when none has come, when all lanes of its
+  /// windows are taken for long, when its handler or a constraint was lost, and when the host has cancelled it.
   ///
   /// - Parameter isOther: what is offered has changed.
   private func giveBackWhatWaits(_ node: SchedulerNode, _ isOther: Bool, at now: Instant) {
     guard !node.claimed.isEmpty else { return }
     for task in node.claimed where task.run == 0 {
-      let isWanted = node.offered?.kinds.contains(task.kind) == true
+      let isWanted = node.offered?.kinds.subtracting(node.stuck).contains(task.kind) == true
       let isHere = !isOther || node.machine.fleetClass(task.fleetClass).map { isServed($0, by: node) } == true
       let isOpen = node.offered?.open.contains(task.kind) == true
       let until = task.since.adding(Self.patience)

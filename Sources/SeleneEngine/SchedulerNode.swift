@@ -51,6 +51,8 @@ struct OfferedRoom: Equatable {
   var isAhead = false
   /// Nothing of this process is at work that is over.
   var takesSuspects = true
+  /// Of `kinds`, those of which nothing more is claimed.
+  var stuck: KindSet = []
   var until: Instant
   let satisfied: Constraints
   /// How often anything of the handlers had changed.
@@ -70,6 +72,8 @@ package final class SchedulerNode {
   var offered: OfferedRoom?
   /// When a kind may be claimed for again that has no window, after one was waited for in vain.
   var aheadFrom = PerKind<Instant>(repeating: .min)
+  /// The kinds of which a claimed task has waited in vain for a lane, none of which has come free since.
+  var stuck: KindSet = []
   /// When what it offers changes by time alone.
   var looksAt: Instant = Time.never
   /// Of these an earlier run is at work here; they are claimed tasks without a record.

@@ -56,7 +56,7 @@ extension FleetNode {
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
     let asksAt = taking == nil ? Time.never : askAt
-    if isTaken(min(flushAt, asksAt, wantsRuns && !serves.isEmpty ? nextClaim : Time.never)) { return .turn }
+    if isTaken(min(flushAt, asksAt, wantsRuns && !wanted.isEmpty ? nextClaim : Time.never)) { return .turn }
     for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
     return nil
   }
@@ -85,7 +85,7 @@ extension FleetNode {
     var held = taking.map { numbers(of: working, $0.worker) } ?? []
     if let taking, askAt <= now { held += numbers(of: ready, taking.worker) }
     askAt = Time.never
-    var claim = decisions.isSearching ? nil : claim(of: serves)
+    var claim = decisions.isSearching ? nil : claim(of: wanted)
     // What is given back may have an older last run than what was claimed since (N7).
     let lines = returned.isEmpty ? marks.usable(at: now, for: options.poll) : []
     if !lines.isEmpty {
@@ -103,7 +103,7 @@ extension FleetNode {
   /// What is claimed has to go without suspects.
   private func passSuspects(_ claim: inout NodeClaim?) {
     claim?.lines.removeAll { $0.isOfSuspects }
-    if claim?.lines.isEmpty == true { claim?.lines = LineMark.plain(of: serves) }
+    if claim?.lines.isEmpty == true { claim?.lines = LineMark.plain(of: wanted) }
     claim?.classes = []
   }
 
@@ -135,13 +135,16 @@ extension FleetNode {
       horizon: ratio.expected(in: options.reach))
   }
 
-  /// Which of the classes that are known the room serves.
+  /// Which of the classes that are known the room serves, and which are claimed of.
   func lookAtClasses() {
     guard let room else { return }
-    var served: [Int32] = []
-    for one in classes where room.serves(one) { served.append(one.number) }
-    if served != serves { marks.serve(served) }
-    serves = served
+    let before = wanted
+    (serves, wanted) = ([], [])
+    for one in classes where room.serves(one) {
+      serves.append(one.number)
+      if room.takes.contains(one.kind) { wanted.append(one.number) }
+    }
+    if wanted != before { marks.serve(wanted) }
   }
 
   // MARK: Incarnations

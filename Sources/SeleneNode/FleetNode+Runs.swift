@@ -17,14 +17,14 @@ extension FleetNode {
       isClosed = isDone || now >= closesAt
     }
     beginReady()
-    if let stallsAt, now >= stallsAt { giveBackReady() }
+    if let stallsAt, now >= stallsAt { giveBackReady { _ in true } }
   }
 
   /// When what waits for a lane has waited longer than was planned, since every run takes longer than was expected: it goes back
   /// to the others then. Nil while there is a free lane.
   var stallsAt: Instant? {
     guard let room, working.count >= room.lanes else { return nil }
-    return movedAt.adding(max(options.reach, Time.second))
+    return movedAt.adding(options.patience)
   }
 
   /// Begins what the lanes are free for. A suspect waits until it is alone in this process, whichever incarnations claimed the
@@ -59,12 +59,14 @@ extension FleetNode {
 
   func endRoom() {
     room = nil
-    giveBackReady()
+    giveBackReady { _ in true }
   }
 
-  private func giveBackReady() {
-    for run in ready { giveBack(run) }
-    ready = []
+  /// Gives back what was not begun and is such.
+  func giveBackReady(_ isSuch: (NodeRun) -> Bool) {
+    var left: [NodeRun] = []
+    for run in ready { if isSuch(run) { giveBack(run) } else { left.append(run) } }
+    ready = left
   }
 
   /// Takes the runs of an incarnation out of those that are ready.

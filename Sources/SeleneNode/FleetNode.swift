@@ -29,6 +29,8 @@ package final class FleetNode {
   var classes: [FleetClass] = []
   /// Of `classes`, what the last room serves.
   var serves: [Int32] = []
+  /// Of those, what is claimed now.
+  var wanted: [Int32] = []
   /// Where the last claims ended.
   var marks = LineMarks()
   /// What a run of the last claim was expected to take.
@@ -126,6 +128,9 @@ package final class FleetNode {
     if self.room == nil { claimAt = .min }
     self.room = room
     lookAtClasses()
+    if room.takes != .all {
+      giveBackReady { run in fleetClass(run.fleetClass).map { room.takes.contains($0.kind) } == false }
+    }
     advance(to: instant)
   }
 
@@ -209,7 +214,7 @@ package final class FleetNode {
     }
     guard trouble == nil else { return false }
     guard incarnations.contains(where: { $0.takes }) else { return helloAt <= now }
-    return classesAt <= now || (!serves.isEmpty && nextClaim <= now)
+    return classesAt <= now || (!wanted.isEmpty && nextClaim <= now)
   }
 
   /// How it stands, for people.

@@ -41,6 +41,8 @@ package struct NodeOptions: Sendable {
   }
 
   var reach: Span { min(horizon, lease / 3) }
+  /// How long what was claimed waits for a lane while none comes free (N22).
+  package var patience: Span { max(reach, Time.second) }
   /// From one beat to the next (N10).
   var beatInterval: Span { lease / 3 }
   /// How long a beat is believed in, from when it was sent (N13).

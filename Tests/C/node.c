@@ -163,7 +163,12 @@ static void test_likely(void) {
     struct job *jobs[] = {add_job("a", 1), add_job("b", 1), add_job("c", 1)};
     for (size_t i = 0; i < COUNT(jobs); i++)
         jobs[i]->estimate = 5 * S;
-    selene_cycle cycle = begin(scheduler, rolling(20 * S, 1));
+    /* What waits for a lane is given back after the horizon. */
+    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    options.horizon = 10 * S;
+    CHECK_OK(selene_node_close(scheduler));
+    CHECK_OK(selene_node_open(scheduler, &options, NULL));
+    selene_cycle cycle = begin(scheduler, rolling(14 * S, 1));
     serve(scheduler);
     selene_run run = run_of(cycle, "a");
     advance(MS);
@@ -171,7 +176,7 @@ static void test_likely(void) {
     serve(scheduler);
     run = run_of(cycle, "b");
     CHECK_INT(1, standing(scheduler).ready);
-    serve_for(scheduler, 16 * S);
+    serve_for(scheduler, 19 * S / 2);
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_FAILED));
     serve(scheduler);
     CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
@@ -222,6 +227,43 @@ static void test_does_not_fit(void) {
     CHECK_INT(0, late->attempt);
     CHECK_INT(0, standing(scheduler).working + standing(scheduler).ready);
     CHECK_INT(OVER, slow->state);
+    close_all(scheduler);
+}
+
+/** A window of one lane, of one kind. */
+static selene_cycle begin_of(selene_scheduler scheduler, uint32_t kinds) {
+    selene_window window = rolling(10 * MIN, 1);
+    window.kinds = kinds;
+    return begin(scheduler, window);
+}
+
+static void test_lane_taken(void) {
+    selene_scheduler scheduler = open_node();
+    add_class(2, PROCESSING, 0, NULL, "work");
+    struct job *slow = add_job("slow", 2);
+    selene_cycle refresh = begin_of(scheduler, SELENE_KIND_REFRESH);
+    selene_cycle processing = begin_of(scheduler, SELENE_KIND_PROCESSING);
+    serve(scheduler);
+    selene_run run = run_of(processing, "slow");
+    /* There is a free lane, and it is the other kind's. */
+    struct job *next = add_job("next", 2);
+    serve_for(scheduler, 3 * S);
+    CHECK_INT(1, next->given_back);
+    CHECK_INT(0, next->attempt);
+    struct job *quick = add_job("quick", 1);
+    serve_for(scheduler, 2 * S);
+    complete(run_of(refresh, "quick"));
+    serve_for(scheduler, MIN);
+    CHECK_INT(OVER, quick->state);
+    CHECK_INT(1, next->given_back);
+    CHECK_INT(WAITS, next->state);
+    complete(run);
+    serve_for(scheduler, 2 * S);
+    complete(run_of(processing, "next"));
+    serve_for(scheduler, S);
+    CHECK_INT(OVER, slow->state);
+    CHECK_INT(OVER, next->state);
+    CHECK_INT(1, next->given_back);
     close_all(scheduler);
 }
 
@@ -1498,6 +1540,8 @@ int main(int argc, char **argv) {
     run_test("N23 a run is planned by what the last ones of its class took here", test_likely);
     run_test("8.2 the longest estimate is one like any other", test_longest_estimate);
     run_test("N21 a window does not wait for what was claimed and does not fit", test_does_not_fit);
+    run_test("N22 a run that takes long keeps no task of its kind from other nodes",
+             test_lane_taken);
     run_test("N13 when belief ends runs are asked to stop, and what they still report is told",
              test_lease_lost);
     run_test("N13 a task whose lost run is still at work here waits for that",
