@@ -173,8 +173,7 @@ begin
   end if;
   if not exists (select 1 from worker w where c.class = any(w.serves) and w.expires >= n) then
     return query select 'no_node'::text, lacking(c.handler, c.labels, c.constraints)
-      || coalesce('; last ' || c.served_by || ', ' || span_words(n - c.served) || ' ago', '') || coalesce('; ' || idle(), ''),
-      null::timestamptz;
+      || coalesce('; last ' || c.served_by || ', ' || span_words(n - c.served) || ' ago', ''), null::timestamptz;
     return;
   end if;
   if s.line & 1 = 1 then
@@ -220,6 +219,7 @@ begin
       detail := detail || ', ' || rank || case when rank >= 10000 then ' or more' else '' end || ' before it'
         || coalesce('; ' || unheard(), '');
     end if;
+    if reason = 'no_node' then detail := detail || coalesce('; ' || idle(), ''); end if;
     return next;
   end loop;
 end $$;

@@ -208,6 +208,22 @@ def test_n12_who_has_a_beat_from_the_future_has_a_lease_from_when_that_is_notice
     assert told.complete([kept]) == {kept["run"]: True}
 
 
+def test_n35_who_opened_no_window_is_named_where_a_task_finds_no_node(told: Fleet) -> None:
+    idle = "one, two: no window was opened there yet, or no handler for any task is there"
+    items = "select value from status() where alarm and item = 'idle nodes'"
+    workers = [told.hello(name) for name in ("two", "one")]
+    told.rows("select register('a', handler => 'send')")
+    assert told.rows(items) == [(idle,)]
+    assert told.rows("select detail from explain('a')") == [(f"no node has handler 'send'; {idle}",)]
+    told.rows("select worker from hello('three')")
+    told.rows("select worker from hello('four')")
+    assert told.one(items).startswith("four, one, three, …: ")
+    # A task that has a node is none of theirs.
+    told.rows("select what from beat(%s, 0, serves => %s)", workers[0], told.classes())
+    assert told.rows(items) == []
+    assert told.one("select detail from explain('a')").startswith("for ")
+
+
 def test_n4_a_class_without_a_node_says_what_is_missing_and_who_was_last(told: Fleet) -> None:
     told.rows("select register('a', handler => 'export', labels => '{gpu}', requires => '{network}')")
     alarms = "select item, value from status() where alarm and value like 'no node%%'"
