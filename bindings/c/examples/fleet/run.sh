@@ -48,7 +48,7 @@ say "three nodes begin: A, B and C, each with two lanes, and a lease of 2 s"
 sleep 1
 "$node" tasks $count || exit 1
 say "$count tasks are registered, export-1 to export-$count; each takes 1.5 s"
-until "$node" wait $count | grep -q 'running, .* at B, '; do sleep 0.2; patience; done
+until "$node" wait $count | grep -q 'running, .* by B, '; do sleep 0.2; patience; done
 sleep 2
 kill -9 "${pids[B]}"
 wait "${pids[B]}" 2>/dev/null
