@@ -59,10 +59,8 @@ package final class FleetNode {
   var closesAt: Instant?
   /// It makes no more calls.
   package internal(set) var isClosed = false
-  /// Why the last call has no answer, or the last turn, while there is one to make; nil once it has.
+  /// Why the last call has no answer; nil once one has.
   package internal(set) var trouble: NodeFailure?
-  /// The last turn was refused, and no call has remained without an answer since.
-  var isTurnRefused = false
   var actions: [NodeAction] = []
 
   /// - Parameter options: checked.
@@ -88,10 +86,7 @@ package final class FleetNode {
   package func answered(_ number: UInt64, _ answer: NodeAnswer, at instant: Instant) {
     advance(to: instant)
     guard let call = underWay, call.number == number else { return }
-    underWay = nil
-    if case .turn = call.call { isTurnRefused = false }
-    // That other calls are answered does not make a turn that is refused any better.
-    if !isTurnRefused || (room == nil && decisions.isEmpty && returned.isEmpty) { trouble = nil }
+    (underWay, trouble) = (nil, nil)
     pause.end()
     take(answer, to: call)
     advance(to: instant)
