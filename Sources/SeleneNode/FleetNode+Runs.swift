@@ -62,20 +62,11 @@ extension FleetNode {
     giveBackReady { _ in true }
   }
 
-  /// Gives back what was not begun and is such.
+  /// What was not begun and is such is ready no more, and goes back.
   func giveBackReady(_ isSuch: (NodeRun) -> Bool) {
     var left: [NodeRun] = []
     for run in ready { if isSuch(run) { giveBack(run) } else { left.append(run) } }
     ready = left
-  }
-
-  /// Takes the runs of an incarnation out of those that are ready.
-  @inline(never)
-  private func takeReady(of worker: Int64) -> [NodeRun] {
-    var (taken, left): ([NodeRun], [NodeRun]) = ([], [])
-    for run in ready { if run.worker == worker { taken.append(run) } else { left.append(run) } }
-    ready = left
-    return taken
   }
 
   // MARK: Losing runs
@@ -86,14 +77,14 @@ extension FleetNode {
     let worker = incarnations[place].worker
     incarnations[place].isOver = true
     incarnations[place].takes = false
-    for run in takeReady(of: worker) { giveBack(run) }
+    giveBackReady { $0.worker == worker }
     stopWorking(of: worker)
   }
 
   /// The database does not know an incarnation any more: what it ran is somebody else's.
   func end(_ worker: Int64) {
     forget(worker)
-    _ = takeReady(of: worker)
+    giveBackReady { $0.worker == worker }
     returned.removeAll { $0.worker == worker }
     stopWorking(of: worker)
   }
