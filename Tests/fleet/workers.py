@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakSet
 
 from server import ROOT
 
@@ -41,6 +42,8 @@ def compiled(source: Path, program: Path, *more: object, compiler: str = "cc") -
 class Program:
     """A program in a process, and the lines that it said."""
 
+    started: ClassVar[WeakSet[Program]] = WeakSet()
+
     def __init__(self, *command: object, env: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
             [*map(str, command)],
@@ -57,6 +60,12 @@ class Program:
         self.threads = [threading.Thread(target=self.read), threading.Thread(target=self.read_errors)]
         for thread in self.threads:
             thread.start()
+        self.started.add(self)
+
+    def __str__(self) -> str:
+        """How it stands, for who looks for a fault."""
+        said = [" ".join(words) for words in [*self.words("trouble"), ["..."], *self.said[-8:]]]
+        return "\n  ".join([f"{self.process.args!r}: exit {self.process.poll()}", *said, self.errors])
 
     def read(self) -> None:
         """Line by line."""
@@ -135,7 +144,10 @@ def wait(until: Callable[[], object], seconds: float = 90) -> None:
     """Until it is so."""
     end = time.monotonic() + seconds
     while not until():
-        assert time.monotonic() < end, "it did not come to pass"
+        if time.monotonic() > end:
+            # One that has crashed meanwhile is among them.
+            left = [str(one) for one in Program.started if one.process.returncode is None]
+            raise AssertionError("\n".join(["it did not come to pass", *left]))
         time.sleep(0.01)
 
 
