@@ -97,6 +97,7 @@ extension FleetNode {
     guard let call = underWay?.call else { return }
     (underWay, trouble) = (nil, failure == .refused(.overIncarnation) ? trouble : failure)
     pause.begin(at: now)
+    isTurnRefused = false
     var failure = failure
     if case .refused(let state) = failure {
       if state.leavesOpen {
@@ -129,6 +130,7 @@ extension FleetNode {
 
   private func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
     if !turn.held.isEmpty { askAt = now }
+    if case .refused = failure { isTurnRefused = true }
     switch failure {
     case .maybeSent:
       decisions.lose()

@@ -114,6 +114,9 @@ extension FleetNode {
     return decisions.since.adding(options.reach)
   }
 
+  /// Whether there is something to make a turn for.
+  var isTurnWanted: Bool { !decisions.waiting.isEmpty || !returned.isEmpty || claim(of: wanted) != nil }
+
   // MARK: Claims
 
   private var isAnyRunWanted: Bool { claim(of: [0]) != nil }

@@ -59,8 +59,10 @@ package final class FleetNode {
   var closesAt: Instant?
   /// It makes no more calls.
   package internal(set) var isClosed = false
-  /// Why the last call has no answer; nil once one has.
+  /// Why the last call has no answer, or the last turn, while there is one to make; nil once it has.
   package internal(set) var trouble: NodeFailure?
+  /// The last turn was refused, and no call has remained without an answer since.
+  var isTurnRefused = false
   var actions: [NodeAction] = []
 
   /// - Parameter options: checked.
@@ -86,7 +88,10 @@ package final class FleetNode {
   package func answered(_ number: UInt64, _ answer: NodeAnswer, at instant: Instant) {
     advance(to: instant)
     guard let call = underWay, call.number == number else { return }
-    (underWay, trouble) = (nil, nil)
+    underWay = nil
+    if case .turn = call.call { isTurnRefused = false }
+    // That other calls are answered does not make a turn that is refused any better.
+    if !isTurnRefused || !isTurnWanted { trouble = nil }
     pause.end()
     take(answer, to: call)
     advance(to: instant)

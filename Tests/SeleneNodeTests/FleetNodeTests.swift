@@ -268,6 +268,36 @@ import Testing
     }
   }
 
+  @Test("N14 that a turn is refused is over when one is answered, not when a beat is, or when there is none to make")
+  func refusedTurn() throws {
+    let desk = try NodeDesk.working(1, lanes: 1)
+    let full = NodeFailure.refused(SQLState("53100"))
+    try desk.finish(1)
+    _ = try desk.turn()
+    desk.fail(full)
+    desk.now += NodeDesk.lease / 3
+    _ = try desk.beat(1)
+    #expect(desk.node.trouble == full)
+    try desk.learn()
+    #expect(desk.node.trouble == full)
+    _ = try desk.turn()
+    desk.fail(full)
+    desk.now = desk.node.nextWake
+    try desk.claim(0)
+    #expect(desk.node.trouble == nil)
+    desk.now += Time.second
+    while case .classes? = desk.call() {
+      desk.answer(.classes(desk.node.classes))
+      desk.now = desk.node.nextWake
+    }
+    desk.fail(full)
+    #expect(desk.node.trouble == full)
+    desk.change { $0.withdraw(at: desk.now) }
+    desk.now = desk.node.nextWake
+    _ = try desk.beat(1)
+    #expect(desk.node.trouble == nil)
+  }
+
   @Test("N33 a node that the fleet refuses takes nothing, says so, and asks again later")
   func refused() throws {
     let desk = try NodeDesk()
