@@ -839,8 +839,8 @@ SELENE_API selene_status selene_worker_info_init(selene_worker_info *info, uint3
  * selene.h says how they run: with the scheduler's handlers, lanes, windows, governor and driver; its windows must be
  * rolling, as those of drivers are. It returns at once; if the database is away, SELENE_TROUBLE_FLEET says so.
  *
- * What is claimed counts for the limits of pending tasks of the scheduler, whose default for refresh is one: open it with
- * max_pending_refresh and max_pending_processing of SELENE_UNLIMITED, since the fleet has limits of its own.
+ * No limit of the scheduler refuses what is claimed, since the fleet has limits of its own, but it counts for them: where the
+ * process registers tasks of its own, too, raise max_pending_refresh, whose default is one, and max_pending_processing.
  *
  * @param scheduler   in memory, and without a worker; it is closed after the worker was stopped
  * @param options     how; NULL for all defaults

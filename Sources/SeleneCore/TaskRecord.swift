@@ -502,7 +502,7 @@ package struct TaskRecord {
     if let own = history.map({ Unmanaged.passUnretained($0) }) { own._withUnsafeGuaranteedRef(change) }
   }
 
-  /// It may begin at another instant from now on; its anchor stays (A2).
+  /// It may begin at another instant from now on; its anchor stays (C9).
   mutating func wait(until begin: Instant) {
     // A history keeps the anchor, which is the earliest begin while there is none.
     if history == nil && begin != earliestBegin { own { _ in } }

@@ -253,7 +253,7 @@ extension Scheduler {
   // MARK: The end of a cycle
 
   /// Makes durable what a cycle did. Where a library thread can do it, the cycle's report waits for it until the deadline at
-  /// most (A3). Called and left with the lock held, which is free meanwhile.
+  /// most (D7). Called and left with the lock held, which is free meanwhile.
   ///
   /// - Returns: whether nothing was refused by then.
   func saveEnd(of cycle: Cycle, at now: Instant) -> Bool {

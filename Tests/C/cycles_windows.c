@@ -571,7 +571,7 @@ int main(int argc, char **argv) {
     run_test("C5 next gives a run, says when to come again, or that it is done", test_steps);
     run_test("C5 a begin past the deadline of a forgotten cycle ends that one first",
              test_forgotten);
-    run_test("C5 a begin that is refused, or of another kind, leaves a forgotten cycle (fault 8)",
+    run_test("C5 a begin that is refused, or of another kind, leaves a forgotten cycle",
              test_forgotten_stays);
     run_test("C13 a minimum interval counts from begin to begin, refusals in their order",
              test_pace);

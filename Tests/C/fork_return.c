@@ -307,13 +307,10 @@ static void run_return(const char *name, enum how how, enum where where) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    run_return("P4 a child that returns from a handler on its host's thread (fault 1)", INLINE,
-               IN_RUN);
-    run_return("P4 a child that returns from a handler of a blocking cycle (fault 1)", PUSHED,
-               IN_RUN);
-    run_return("P4 a child that returns from a handler of an asynchronous cycle (fault 1)", ASYNC,
-               IN_RUN);
-    run_return("P4 a child that returns from a handler of the driver (fault 1)", DRIVEN, IN_RUN);
+    run_return("P4 a child that returns from a handler on its host's thread", INLINE, IN_RUN);
+    run_return("P4 a child that returns from a handler of a blocking cycle", PUSHED, IN_RUN);
+    run_return("P4 a child that returns from a handler of an asynchronous cycle", ASYNC, IN_RUN);
+    run_return("P4 a child that returns from a handler of the driver", DRIVEN, IN_RUN);
     run_return("P4 a child that returns from a stop function on its host's thread", INLINE,
                IN_STOP);
     run_return("P4 a child that returns from a stop function of a blocking cycle", PUSHED, IN_STOP);

@@ -624,6 +624,6 @@ int main(int argc, char **argv) {
              test_destroy_of_refused);
     run_test("8.3 the detail belongs to the thread and stays until its next failed call",
              test_detail);
-    run_test("H5 the fault is the detail as data, each thread's own", test_fault);
+    run_test("P7 the fault is the detail as data, each thread's own", test_fault);
     return check_end();
 }

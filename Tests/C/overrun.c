@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
         for (manner = 0; manner < MANNERS; manner++)
             for (size_t k = 0; k < COUNT(kinds); k++, count++) {
                 kind = kinds[k];
-                snprintf(names[count], sizeof names[count], "C7 C8 R9 a %s handler that %s in %s",
+                snprintf(names[count], sizeof names[count], "C7 C8 R4 a %s handler that %s in %s",
                          selene_kind_name(kind), manner_names[manner], way_names[way]);
                 children[count] = begin_test(names[count], test_overrun);
             }

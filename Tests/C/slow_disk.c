@@ -419,16 +419,15 @@ int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("D7 no question waits for a sync", test_questions);
     run_test("D7 changes wait for their turn, and are durable", test_changes);
-    run_test(
-        "D7 a handler that asks is told in time, and the report comes by the deadline (fault 3)",
-        test_stopping);
+    run_test("D7 a handler that asks is told in time, and the report comes by the deadline",
+             test_stopping);
     run_test("D7 stop functions are called in time, and runs are over at the deadline",
              test_expiry);
-    run_test("A3 a report does not wait for the sync of its own end", test_own_end);
-    run_test("A3 the end of a window is stored although nobody calls", test_own_end_alone);
-    run_test("A3 a report that is early waits for its sync until the deadline at most",
+    run_test("D7 a report does not wait for the sync of its own end", test_own_end);
+    run_test("D7 the end of a window is stored although nobody calls", test_own_end_alone);
+    run_test("D7 a report that is early waits for its sync until the deadline at most",
              test_own_end_early);
-    run_test("A3 the report of a cycle of lanes does not wait for the sync of its end",
+    run_test("D7 the report of a cycle of lanes does not wait for the sync of its end",
              test_own_end_of_lanes);
     run_test("D7 a window that is over before its dispatch is stored runs nothing", test_dispatch);
     run_test("D7 the outcome of a run that comes back through a lane stands", test_lane);

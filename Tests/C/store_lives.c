@@ -577,7 +577,7 @@ int main(int argc, char **argv) {
     run_test("P4 C6 the life grows, and tokens of an earlier one are stale", test_lives);
     run_test("P4 no token is given out twice, whatever is opened", test_lives_of_two);
     run_test("P4 lives in memory are not counted with a store's", test_lives_in_memory);
-    run_test("P4 lives do not wear out (fault 6)", test_lives_do_not_wear_out);
+    run_test("P4 lives do not wear out", test_lives_do_not_wear_out);
     run_test("C13 the pace of a kind goes on", test_pace);
     run_test("C16 so does the next wake-up", test_wakeup);
     run_test("C8 a task that ran at close is enqueued as before", test_closed_while_running);

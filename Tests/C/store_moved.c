@@ -471,12 +471,12 @@ int main(int argc, char **argv) {
 #endif
     run_test("D5 a child that lives on does not keep its parent's store", test_child_outlives);
     run_test("D5 who has only SQLite's lock is not disturbed, and named", test_only_sqlite);
-    run_test("D5 a host whose SQLite has no locks by default opens no store of another (fault 14)",
+    run_test("D5 a host whose SQLite has no locks by default opens no store of another",
              test_other_default);
     run_test("D4 the refusal names the process that has the store", test_names_owner);
-    run_test("D6 a store that is removed answers no call OK, and closes beside a new one (fault 7)",
+    run_test("D6 a store that is removed answers no call OK, and closes beside a new one",
              test_removed);
-    run_test("D6 a store that is replaced answers no call OK (fault 7)", test_replaced);
+    run_test("D6 a store that is replaced answers no call OK", test_replaced);
     run_test("D6 a store that is taken away goes on when it comes back", test_taken_away);
     run_test("D6 a log that is removed: what was answered OK is saved", test_log_removed);
     run_test("D6 a file that was overwritten is not written to", test_overwritten);

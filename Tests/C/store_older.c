@@ -345,7 +345,7 @@ static void test_work_model(void) {
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
-    run_test("T3 D3 a task that is killed in its first run comes back to its grid (fault 2)",
+    run_test("T3 D3 a task that is killed in its first run comes back to its grid",
              test_interrupted);
     run_test("D1 of a task of version 0.1.0 every field comes back", test_fields);
     run_test("D1 W2 W3 W4 W9 W10 stores of schema 6 to 9 open with groups, edges, quota and "

@@ -354,12 +354,11 @@ int main(int argc, char **argv) {
              test_full_disk);
     run_test("C19 a store that refuses a host's window is told of once, too", test_refused_host);
     run_test("C19 a trouble that comes and goes is told of once a minute", test_no_flood);
-    run_test("A6 a store that was taken away is told of though nothing is committed (fault 7)",
-             test_moved);
-    run_test("A6 a driver that has nothing to do notices that its store is gone, and is back",
+    run_test("D6 a store that was taken away is told of though nothing is committed", test_moved);
+    run_test("D6 a driver that has nothing to do notices that its store is gone, and is back",
              test_moved_driver);
-    run_test("A6 such a driver notices that its store was removed (fault 7)", test_removed_driver);
-    run_test("A6 a window that waits for a handler notices that its store is gone",
+    run_test("D6 such a driver notices that its store was removed", test_removed_driver);
+    run_test("D6 a window that waits for a handler notices that its store is gone",
              test_moved_window);
     run_test("C19 at the cap of threads left behind nobody says now, and explain says why",
              test_cap);

@@ -19,7 +19,7 @@ import Testing
 
   private func text(_ detail: Detail) -> String { String(decoding: detail.bytes, as: UTF8.self) }
 
-  @Test("H5 a number out of its range is data, and the sentence is made of it")
+  @Test("P7 a number out of its range is data, and the sentence is made of it")
   func number() throws {
     let error = try refusal { _ = try Recipe("a") { $0.responseWindow = 31 }.define() }
     let fault = error.fault
@@ -32,7 +32,7 @@ import Testing
     #expect(text(error.detail) == "response_window: 31 is out of range, allowed are 0 … 30")
   }
 
-  @Test("H5 lengths of time have their unit, and ranges are told in the largest that fits")
+  @Test("P7 lengths of time have their unit, and ranges are told in the largest that fits")
   func duration() throws {
     let error = try refusal { _ = try Recipe("a") { $0.expectedResponse = -2 }.define() }
     #expect(error.fault.unit == .duration)
@@ -45,7 +45,7 @@ import Testing
     for (span, words) in shown { #expect(text("\(span: span)") == words) }
   }
 
-  @Test("H5 a limit that another field sets is a number too, and named")
+  @Test("P7 a limit that another field sets is a number too, and named")
   func namedLimit() throws {
     let error = try refusal {
       _ = try Recipe("a") { ($0.schedule, $0.period, $0.flex) = (2, 5 * Time.second, 6 * Time.second) }.define()
@@ -55,7 +55,7 @@ import Testing
     #expect(text(error.detail) == "flex: 6000000000 ns is out of range, allowed are 0 … period")
   }
 
-  @Test("H5 the entry of an array is named")
+  @Test("P7 the entry of an array is named")
   func entry() throws {
     let error = try refusal { _ = try Recipe("a") { $0.tags = ["x", ""] }.define() }
     #expect(text(error.fault.field) == "tags[1]")
@@ -63,7 +63,7 @@ import Testing
     #expect(text(error.detail) == "tags[1]: 0 bytes is out of range, allowed are 1 … 255 bytes")
   }
 
-  @Test("H5 a name that is unknown is what was found")
+  @Test("P7 a name that is unknown is what was found")
   func name() throws {
     let desk = Desk()
     let error = try refusal { _ = try desk.cancel("upl\"oad") }
@@ -75,7 +75,7 @@ import Testing
     #expect(text(error.detail) == "id: \"upl\"oad\" is not registered")
   }
 
-  @Test("H5 a limit of pending requests tells the kind and the limit")
+  @Test("P7 a limit of pending requests tells the kind and the limit")
   func limit() throws {
     let desk = Desk { $0.places = PerKind(repeating: 1) }
     _ = try desk.register(Recipe("a") { $0.schedule = 1 })

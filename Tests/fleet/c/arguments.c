@@ -480,14 +480,14 @@ static void test_worker(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
-    run_test("A2 what _init writes is what the macro writes", test_init);
-    run_test("A2 what was wrong can be read as data", test_fault);
-    run_test("A2 options of a fleet that are wrong", test_open);
-    run_test("A2 tasks that are wrong, and what tasks of a fleet do not have", test_register);
-    run_test("A2 many tasks that are wrong", test_register_batch);
-    run_test("A2 filters that are wrong", test_list);
-    run_test("A2 terms of a queue that are wrong", test_queue);
-    run_test("A2 calls with wrong arguments, without a database, and on no fleet", test_calls);
-    run_test("A2 options of a worker that are wrong", test_worker);
+    run_test("P7 what _init writes is what the macro writes", test_init);
+    run_test("P7 what was wrong can be read as data", test_fault);
+    run_test("P7 options of a fleet that are wrong", test_open);
+    run_test("P7 tasks that are wrong, and what tasks of a fleet do not have", test_register);
+    run_test("P7 many tasks that are wrong", test_register_batch);
+    run_test("P7 filters that are wrong", test_list);
+    run_test("P7 terms of a queue that are wrong", test_queue);
+    run_test("P7 calls with wrong arguments, without a database, and on no fleet", test_calls);
+    run_test("P7 options of a worker that are wrong", test_worker);
     return check_end();
 }

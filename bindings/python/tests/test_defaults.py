@@ -1,4 +1,4 @@
-"""R12: what was not asked for is what a service expects; what can only be a mistake is refused where it is made."""
+"""T2: what was not asked for is what a service expects; what can only be a mistake is refused where it is made."""
 
 from __future__ import annotations
 

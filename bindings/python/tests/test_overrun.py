@@ -1,4 +1,4 @@
-"""R9, C7: a handler that does not end with its window, on threads and on a loop, in windows of both kinds.
+"""R4, C7: a handler that does not end with its window, on threads and on a loop, in windows of both kinds.
 
 The driver lives, the report comes, what waits says why; once the handler is back all is as before.
 """

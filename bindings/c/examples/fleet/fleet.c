@@ -26,7 +26,6 @@ int main(int argc, char **argv) {
     static const char *const ids[] = {"invoice-7", "invoice-8", "invoice-9"};
     static const char *const inputs[] = {"to a@example.com", "", "to b@example.com"};
     selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
-    selene_options options = SELENE_OPTIONS_INIT;
     selene_fleet_record *records[3] = {NULL};
     selene_scheduler scheduler = 0;
     selene_fleet fleet = 0;
@@ -44,8 +43,7 @@ int main(int argc, char **argv) {
         task.input_length = (int64_t)strlen(inputs[i]);
         check(selene_fleet_register(fleet, &task, NULL, NULL));
     }
-    options.max_pending_refresh = SELENE_UNLIMITED; /* the fleet has limits of its own */
-    check(selene_scheduler_open(&options, &scheduler));
+    check(selene_scheduler_open(NULL, &scheduler));
     check(selene_handler_register(scheduler, "send", -1, send_mail, NULL, NULL, NULL));
     check(selene_fleet_work(fleet, scheduler, NULL, &worker)); /* on those that run them */
     check(selene_driver_start(scheduler, NULL));
