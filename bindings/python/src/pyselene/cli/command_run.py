@@ -27,7 +27,7 @@ from .workspace import Workspace
 
 @command("run")
 def run_command(
-    workload: o.MaybeWorkloadFile = None,
+    workload: o.WorkloadFileUnlessNow = None,
     budget: o.Budget = None,
     reserve: o.Reserve = None,
     every: o.Every = None,

@@ -117,6 +117,14 @@ MaybeWorkloadFile = Annotated[
     str | None,
     typer.Argument(metavar="[WORKLOAD]", help="A workload file in TOML; or use --store.", show_default=False),
 ]
+WorkloadFileUnlessNow = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[WORKLOAD]",
+        help="A workload file in TOML, or - for the standard input; none with --now ID and --store FILE.",
+        show_default=False,
+    ),
+]
 Store = Annotated[
     Path | None,
     typer.Option(parser=store_file, metavar="FILE", help="The store in which tasks live.", show_default=False),
