@@ -183,9 +183,12 @@ declare ids text[];
 begin
   with gone as (delete from stray s where s.run = any(runs) returning s.id) select array_agg(id) into ids from gone;
   if ids is null then return; end if;
+  -- What somebody is at is free with the next beat.
   update slot set state = 1
-    where state = 5 and seq = any(array(select t.seq from task t where t.id = any(ids) and t.behind is null
-      and not exists (select 1 from stray s where s.id = t.id)));
+    where seq = any(array(
+      select s.seq from task t join slot s on s.seq = any(array[t.seq])
+      where t.id = any(ids) and t.behind is null and s.state = 5 and not exists (select 1 from stray st where st.id = t.id)
+      order by s.seq for update of s skip locked));
 end $$;
 
 -- Ids that were taken by a run that came back just while their records were registered are free, too.
@@ -200,13 +203,21 @@ end $$;
 
 -- Gives runs back as they were before, without a sample: preempted, not begun, shut down (C8). Returns how many.
 create or replace function release(seqs bigint[], runs bigint[]) returns bigint language plpgsql as $$
+begin
+  -- In order, so that two who do this wait for each other and not in a circle.
+  perform 1 from slot s where s.seq = any(seqs) and s.run = any(runs) order by s.seq for update;
+  return give_back(seqs, runs);
+end $$;
+
+-- The same, but of those that somebody else's transaction is at: they stay as they are.
+create or replace function give_back(seqs bigint[], runs bigint[]) returns bigint language plpgsql as $$
 declare given bigint;
 begin
   perform durable();
   with mine as materialized (
     select s.seq from unnest(seqs, runs) u(seq, run)
       join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
-    order by u.seq for update of s)
+    order by u.seq for update of s skip locked)
   update slot s set state = 0, run = 0, worker = 0, attempts = s.attempts - 1, stop = 2, begun = null
     from mine m where s.seq = any(array[m.seq]);
   get diagnostics given = row_count;
@@ -239,7 +250,8 @@ end $$;
 -- when it is due again; without a state it was stale; no row: somebody else's transaction is at its record, ask `fate` and
 -- say it again later), 1 a run, 2 a run of `held` that is no longer the worker's (its stop reason in state), 3 when the next
 -- task is due (at), of those from `due_since` on, 4 how long the claim took (at), if that was 10 ms or more: then whoever looks
--- again from the beginning of lines waits twenty times as long (N7).
+-- again from the beginning of lines waits twenty times as long (N7), 5 a run that was not given back, since somebody else's
+-- transaction is at its record: say it again later.
 create or replace function turn(
   worker bigint, seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}',
   failures text[] default '{}', results bytea[] default '{}', back_seqs bigint[] default '{}', back_runs bigint[] default '{}',
@@ -257,7 +269,13 @@ begin
         null::bigint, null::int, null::int, null::int, null::bigint
       from decide(seqs, runs, outcomes, responses, delays, failures, results, false) c;
   end if;
-  if cardinality(back_runs) > 0 then perform release(back_seqs, back_runs); end if;
+  if cardinality(back_runs) > 0 then
+    perform give_back(back_seqs, back_runs);
+    return query select 5, s.run, null::int, null::bigint, null::bigint, null::text, null::text, null::int, null::bytea,
+        null::bigint, null::int, null::int, null::int, null::bigint
+      from unnest(back_seqs, back_runs) b(seq, run) join slot s on s.seq = any(array[b.seq]) and s.run = b.run
+      where s.state + 0 = 4;
+  end if;
   if cardinality(held) > 0 then
     return query select 2, l.run, l.stop::int, null::bigint, null::bigint, null::text, null::text, null::int, null::bytea,
         null::bigint, null::int, null::int, null::int, null::bigint

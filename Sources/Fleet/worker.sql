@@ -53,12 +53,14 @@ end $$;
 -- since, which may yet be made: then it judges nobody for a lease. `held` are all runs whose end the database may not know;
 -- null says nothing of them. Rows of `what`: 0 the lease holds until `number`; 1 run `number` of `held` is no longer the node's,
 -- for the stop reason `value`; 2 the clocks differ by `number`; 3 `number` runs were taken back from the dead; 4 the node is to
--- leave (N37). No row 0: the incarnation is over, say hello anew.
+-- leave (N37). No row 0: the incarnation is over, say hello anew. One that `holds_all` takes nothing more: what it has here and
+-- does not hold, since a claim was executed whose answer it never got, is as before the run (N14).
 -- Who judges has beaten for a whole lease without a gap, and judges by the instant of its own beat (N11, N12). A gap is half a
 -- lease: after an outage that was shorter everybody comes back before his lease is over.
+drop function if exists beat(bigint, bigint, bigint[], int[], int[], bigint[], bigint[]);  -- as it was before
 create or replace function beat(
   worker bigint, elapsed bigint, held bigint[] default null, serves int[] default null, mean_classes int[] default '{}',
-  mean_counts bigint[] default '{}', mean_totals bigint[] default '{}')
+  mean_counts bigint[] default '{}', mean_totals bigint[] default '{}', holds_all boolean default false)
 returns table (what int, number bigint, value bigint)
 language plpgsql as $$
 #variable_conflict use_column
@@ -79,6 +81,10 @@ begin
   return query select 0, n + w.ttl, w.ttl;
   if w.draining then return query select 4, 1::bigint, null::bigint; end if;
   if w.first_run < (follow_server()).first_run then perform keep_only(w, beat.held); end if;
+  if beat.holds_all then
+    perform give_back(array_agg(s.seq), array_agg(s.run)) from slot s
+      where s.worker = beat.worker and s.state = 4 and s.run <> all(beat.held) having count(*) > 0;
+  end if;
   if cardinality(beat.held) > 0 then
     return query select 1, l.run, l.stop::bigint from lost_runs(beat.worker, beat.held) l;
   end if;

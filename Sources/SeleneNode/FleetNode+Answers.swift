@@ -58,7 +58,8 @@ extension FleetNode {
     tell(known)
     // Who is at a record may be for long: it is not asked all the time.
     if isAnyLeft { fateAt = now.adding(options.poll) }
-    returned.removeAll { one in turn.back.contains(one.key) }
+    returned.removeAll { one in turn.back.contains(one.key) && !answer.kept.contains(one.key.run) }
+    if !answer.kept.isEmpty { returnAt = now.adding(options.poll) }
     answer.lost.forEach { lose($0) }
     if !turn.held.isEmpty { askedAt = now }
     guard let claim = turn.claim else { return }
@@ -71,16 +72,18 @@ extension FleetNode {
       answer.claimed, of: claim, at: now, took: answer.took, began: clockDifference.map { sent.adding($0) },
       nextDue: answer.nextDue)
     guard !answer.claimed.isEmpty else {
-      // Other lines may have something, if they may be looked at; else these are asked again a poll later.
-      guard claim.isOfAllLines else {
-        claimAt = marks.usable(at: now, for: options.poll).isEmpty ? .min : now.adding(options.poll)
-        return
-      }
+      // What is due and yet waits somebody is at: who asks all the time does not get it sooner.
+      let isKept = answer.nextDue != nil && answer.nextDue == nextDue
+      nextDue = answer.nextDue
+      // Other lines may have something, if they may be looked at.
+      guard claim.isOfAllLines || !marks.usable(at: now, for: options.poll).isEmpty else { return claimAt = .min }
       // Nothing is there: look when something may be (N28).
-      let due = answer.nextDue.flatMap { due in clockDifference.map { due.subtracting($0) } } ?? Time.never
+      var due = nextDue.flatMap { due in clockDifference.map { due.subtracting($0) } } ?? Time.never
+      if isKept && due <= now { due = Time.never }
       claimAt = min(now.adding(options.poll), max(due, now.adding(NodeOptions.polls.lowerBound)))
       return
     }
+    nextDue = nil
     let sum: Span = answer.claimed.reduce(0) { $0.adding($1.estimate) }
     meanEstimate = sum / Span(answer.claimed.count)
     claimAt = .min
@@ -112,11 +115,18 @@ extension FleetNode {
       for place in incarnations.indices where incarnations[place].worker == beat.worker {
         incarnations[place].judges = false
       }
-    case .beat: times.takeBack()
+    case .beat(let beat):
+      times.takeBack()
+      if beat.holdsAll && failure == .refused(.undefinedFunction) { saysAll = false }
     case .turn(let turn): fail(turn, failure)
     case .hello:
       // What refuses a node for what it is does not change in a moment.
-      if case .refused = failure { helloAt = now.adding(options.beatInterval) }
+      if case .refused(let state) = failure, state.isOfNode { helloAt = now.adding(options.beatInterval) }
+    case .bye(let worker):
+      // Other incarnations go on meanwhile.
+      for place in incarnations.indices where incarnations[place].worker == worker {
+        incarnations[place].byeAt = now.adding(options.poll)
+      }
     default: break
     }
     if case .refused = failure { return }

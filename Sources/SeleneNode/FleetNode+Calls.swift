@@ -44,7 +44,7 @@ extension FleetNode {
   /// Goes through what there is to call, what matters most first, until a body takes one by when it is due.
   private func firstDue(_ isTaken: (Instant) -> Bool) -> DueCall? {
     for one in incarnations {
-      if canLeave(one) {
+      if canLeave(one) && one.byeAt == .min {
         if isTaken(.min) { return .bye(one.worker) }
       } else if isTaken(one.nextBeat) {
         return .beat(one)
@@ -58,6 +58,8 @@ extension FleetNode {
     let asksAt = taking == nil ? Time.never : askAt
     if isTaken(min(flushAt, asksAt, wantsRuns && !wanted.isEmpty ? nextClaim : Time.never)) { return .turn }
     for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
+    // What kept an incarnation from saying bye keeps nothing else.
+    for one in incarnations where one.byeAt > .min && canLeave(one) { if isTaken(one.byeAt) { return .bye(one.worker) } }
     return nil
   }
 
@@ -68,7 +70,7 @@ extension FleetNode {
     let held = numbers(of: ready, one.worker) + numbers(of: working, one.worker) + decisions.runs(of: one.worker)
     return NodeBeat(
       worker: one.worker, elapsed: one.judges ? now.subtracting(one.beatSent) : nil, held: held,
-      serves: one.takes ? serves : [], times: times.send())
+      holdsAll: !one.takes && !one.isOver && saysAll, serves: one.takes ? serves : [], times: times.send())
   }
 
   /// The runs that an incarnation has of these.
@@ -86,8 +88,9 @@ extension FleetNode {
     if let taking, askAt <= now { held += numbers(of: ready, taking.worker) }
     askAt = Time.never
     var claim = decisions.isSearching ? nil : claim(of: wanted)
+    let back = returnAt <= now ? returned.map { $0.key } : []
     // What is given back may have an older last run than what was claimed since (N7).
-    let lines = returned.isEmpty ? marks.usable(at: now, for: options.poll) : []
+    let lines = back.isEmpty ? marks.usable(at: now, for: options.poll) : []
     if !lines.isEmpty {
       claim?.classes = []
       claim?.lines = lines
@@ -97,7 +100,7 @@ extension FleetNode {
     }
     if room?.takesSuspects == false { passSuspects(&claim) }
     return NodeTurn(
-      worker: taking?.worker ?? 0, decisions: decisions.next(), back: returned.map { $0.key }, held: held, claim: claim)
+      worker: taking?.worker ?? 0, decisions: decisions.next(), back: back, held: held, claim: claim)
   }
 
   /// What is claimed has to go without suspects.
@@ -110,7 +113,9 @@ extension FleetNode {
   /// When what is decided is sent: at once where a lane waits for more, else together with what ends within the horizon.
   private var flushAt: Instant {
     guard !decisions.waiting.isEmpty || !returned.isEmpty else { return Time.never }
-    guard !ready.isEmpty, decisions.waiting.count < DecisionQueue.batch else { return .min }
+    guard !ready.isEmpty, decisions.waiting.count < DecisionQueue.batch else {
+      return decisions.waiting.isEmpty ? returnAt : .min
+    }
     return decisions.since.adding(options.reach)
   }
 

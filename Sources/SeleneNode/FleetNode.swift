@@ -25,6 +25,8 @@ package final class FleetNode {
   private var ratios: [(fleetClass: Int32, ratio: EstimateRatio)] = []
   /// To be given back as before the run.
   var returned: [ReturnedRun] = []
+  /// When they are, after somebody was at a record.
+  var returnAt: Instant = .min
 
   var classes: [FleetClass] = []
   /// Of `classes`, what the last room serves.
@@ -40,6 +42,9 @@ package final class FleetNode {
   /// The last beat that was answered found that the clocks had not run alike (N12).
   var isClockOff = false
 
+  /// The fleet knows what an incarnation means that says it holds no more (N14); one of an earlier release does not.
+  var saysAll = true
+
   var underWay: CallUnderWay?
   private var lastNumber: UInt64 = 0
   var pause: NodePause
@@ -51,6 +56,10 @@ package final class FleetNode {
   var classesAt: Instant = .min
   /// When a claim is made that nothing else calls for.
   var claimAt: Instant = .min
+  /// It was told that something is due since the call that is under way was made, whose answer may not know of it (N28).
+  private var isHinted = false
+  /// When the next task was due, as the last claim that gave nothing was told.
+  var nextDue: Instant?
   /// When it is asked which runs are still the own, before the next beat asks: a hint may be of one that was cancelled (N28).
   var askAt: Instant = Time.never
   /// When a turn last told that.
@@ -78,6 +87,7 @@ package final class FleetNode {
     advance(to: instant)
     guard underWay == nil, !isClosed, now >= pause.until, let call = nextCall() else { return nil }
     lastNumber += 1
+    isHinted = false
     if case .turn = call { decisions.send() }
     underWay = CallUnderWay(
       number: lastNumber, call: call, sent: now, deadline: now.adding(options.timeout))
@@ -94,6 +104,7 @@ package final class FleetNode {
     if !isTurnRefused || !isTurnWanted { trouble = nil }
     pause.end()
     take(answer, to: call)
+    if isHinted { look() }
     advance(to: instant)
   }
 
@@ -118,9 +129,15 @@ package final class FleetNode {
   /// Something is due, or was cancelled (N28).
   package func hint(at instant: Instant) {
     advance(to: instant)
-    (claimAt, classesAt) = (.min, .min)
+    look()
+    isHinted = underWay != nil
     // However many hints come, no more often than a poll.
     if !ready.isEmpty || !working.isEmpty { askAt = max(now, askedAt.adding(options.poll)) }
+  }
+
+  /// There may be something to claim, or another class.
+  private func look() {
+    (claimAt, classesAt) = (.min, .min)
     marks.hint()
   }
 

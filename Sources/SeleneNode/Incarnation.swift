@@ -15,6 +15,8 @@ struct Incarnation {
   /// It beats without waiting for its time, and before it says bye: its connection was lost, and what was said of it meanwhile is
   /// to be heard, or it was told of runs that it has lost (N34, N37).
   var isUnheard = false
+  /// When it says bye, after one that failed.
+  var byeAt: Instant = .min
   /// It takes runs. Once it does not, it never does again (N14).
   var takes = true
   /// Belief in its lease has ended; what it ran was asked to stop, and the rest was given back (N13).

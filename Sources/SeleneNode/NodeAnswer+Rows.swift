@@ -73,6 +73,9 @@ extension TurnAnswer {
         lost.append(LostRun(run: run, reason: StopReason(row[2])))
       case 3: nextDue = row[3].integer
       case 4: took = row[3].integer ?? 0
+      case 5:
+        guard let run = row[1].integer else { return nil }
+        kept.append(run)
       default: break
       }
     }

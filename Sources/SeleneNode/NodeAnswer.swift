@@ -33,6 +33,8 @@ package struct TurnAnswer: Sendable {
   package var decided: [DecidedRun] = []
   package var claimed: [NodeRun] = []
   package var lost: [LostRun] = []
+  /// Of what was given back, the runs that were not: somebody else's transaction is at their records.
+  package var kept: [Int64] = []
   /// When the next task that waits is due, by the database's clock.
   package var nextDue: Instant?
   /// How long the database was at the claim, where that was long.

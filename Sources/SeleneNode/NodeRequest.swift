@@ -30,14 +30,16 @@ package final class NodeBeat: Sendable {
   package let elapsed: Span?
   /// The runs that this incarnation has: it is told which it has lost (N25).
   package let held: [Int64]
+  /// What else the database has for it is as before the run: it takes nothing more (N14).
+  package let holdsAll: Bool
   /// Classes that the node serves now.
   package let serves: [Int32]
   /// What runs took since the last beat (N23).
   package let times: [ClassTime]
 
-  init(worker: Int64, elapsed: Span?, held: [Int64], serves: [Int32], times: [ClassTime]) {
+  init(worker: Int64, elapsed: Span?, held: [Int64], holdsAll: Bool, serves: [Int32], times: [ClassTime]) {
     (self.worker, self.elapsed) = (worker, elapsed)
-    (self.held, self.serves, self.times) = (held, serves, times)
+    (self.held, self.holdsAll, self.serves, self.times) = (held, holdsAll, serves, times)
   }
 }
 

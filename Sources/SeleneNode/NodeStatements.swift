@@ -18,6 +18,7 @@ package final class NodeStatements: Sendable {
   private let queues: [Bytes]
   private let hello: Bytes
   private let beat: Bytes
+  private let lastBeats: Bytes
   private let classes: Bytes
   private let turn: Bytes
   private let fate: Bytes
@@ -38,6 +39,9 @@ package final class NodeStatements: Sendable {
     beat = Self.text(
       "select what, number, value from ", schema,
       "beat($1::bigint, $2::bigint, $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::bigint[])")
+    lastBeats = Self.text(
+      "select what, number, value from ", schema,
+      "beat($1::bigint, $2::bigint, $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::bigint[], holds_all => true)")
     classes = Self.text(
       "select class, kind::int, constraints, labels, handler from ", schema, "classes($1::text[])")
     turn = Self.text(
@@ -77,7 +81,7 @@ package final class NodeStatements: Sendable {
         sql: hello, values: [.text(name), .integer(lease), .text(version), .integers(Self.protocols)])
     case .beat(let call):
       NodeStatement(
-        sql: beat,
+        sql: call.holdsAll ? lastBeats : beat,
         values: [
           .integer(call.worker), NodeValue(call.elapsed), .integers(call.held), .integers(call.serves),
           column(.fleetClass, of: call.times), column(.count, of: call.times), column(.total, of: call.times),

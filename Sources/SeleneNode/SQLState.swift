@@ -26,11 +26,20 @@ package struct SQLState: Equatable, Sendable {
   /// The incarnation is not known any more: it was taken for dead, or it has said bye.
   static let overIncarnation = SQLState("SE017")
 
+  static let undefinedFunction = SQLState("42883")
+
   /// Whether the call itself is at fault, so that it fails however often it is made: a value (22), or an argument of the fleet's
   /// functions (SE).
   var isOfValues: Bool {
     let kind = characters >> 24
     return self != Self.overIncarnation && (kind == 0x3232 || kind == 0x5345)
+  }
+
+  /// Whether a node is refused for what it is, or where: by the fleet (SE), for its role (28, 42), for there is no such database
+  /// or schema (3D, 3F).
+  var isOfNode: Bool {
+    let kind = characters >> 24
+    return kind == 0x5345 || kind == 0x3238 || kind == 0x3432 || kind == 0x3344 || kind == 0x3346
   }
 
   /// Whether it may be done nevertheless: the connection was lost (08), the server is going down (57P), or says so (40003).

@@ -73,6 +73,8 @@ final class FleetModel {
   var nextPause: () -> Span = { 0 }
   /// How long a claim takes it.
   var nextTook: () -> Span = { 0 }
+  /// Whether somebody's transaction is at a record that is to be given back.
+  var isKept: () -> Bool = { false }
   /// Each run that ends, in whatever way.
   var onEnding: (_ run: Int64, RunEnding) -> Void = { _, _ in }
 
@@ -198,7 +200,7 @@ final class FleetModel {
         .classes([FleetClass(1, .refresh, [], labels: [], handler: Bytes("h"))]))
     case .turn(let turn): self.turn(turn)
     case .fate(let decisions): .success(.fate(decisions.map { RunFate(run: $0.key.run, fate: fate(of: $0.key)) }))
-    case .bye(let worker): .success(bye(worker))
+    case .bye(let worker): bye(worker)
     }
   }
 
@@ -226,6 +228,12 @@ final class FleetModel {
     answer.expires = me.expires
     answer.isDraining = me.isDraining
     if me.crashes < crashes { keepOnly(beat.held, of: beat.worker) }
+    if beat.holdsAll {
+      for place in tasks.indices where tasks[place].state == .running && tasks[place].worker == beat.worker {
+        guard !beat.held.contains(tasks[place].run), !isKept() else { continue }
+        giveBack(RunKey(run: tasks[place].run, task: Int64(place)))
+      }
+    }
     answer.lost = lost(beat.held, of: beat.worker)
     if rules.contains(.jumps) {
       for (number, worker) in workers where worker.beaten > now + worker.lease / 10 {
@@ -262,7 +270,7 @@ final class FleetModel {
     guard turn.claim == nil || workers[turn.worker] != nil else { return .failure(Refused(state: SQLState("SE017"))) }
     var answer = TurnAnswer()
     for one in turn.decisions { answer.decided.append(DecidedRun(run: one.key.run, counts: decide(one.key))) }
-    for key in turn.back { giveBack(key) }
+    for key in turn.back { if isOpen(key) && isKept() { answer.kept.append(key.run) } else { giveBack(key) } }
     answer.lost = lost(turn.held, of: turn.worker)
     if let claim = turn.claim {
       answer.claimed = self.claim(claim, for: turn.worker)
@@ -349,13 +357,16 @@ final class FleetModel {
     return history.contains(key.run) ? .decided : .lost
   }
 
-  private func bye(_ worker: Int64) -> NodeAnswer {
+  private func bye(_ worker: Int64) -> Result<NodeAnswer, Refused> {
+    if tasks.contains(where: { $0.state == .running && $0.worker == worker }), isKept() {
+      return .failure(Refused(state: SQLState("55P03")))
+    }
     for task in tasks where task.state == .running && task.worker == worker {
       giveBack(RunKey(run: task.run, task: Int64(tasks.firstIndex { $0.run == task.run } ?? 0)))
     }
     for place in tasks.indices where tasks[place].stray?.worker == worker { tasks[place].stray = nil }
     workers[worker] = nil
-    return .bye
+    return .success(.bye)
   }
 }
 

@@ -181,6 +181,136 @@ import Testing
     #expect(desk.call()?.words == "bye 1")
   }
 
+  @Test("N14 an incarnation that takes nothing more says with its beats that what it does not hold is nobody's")
+  func holdsAll() throws {
+    let desk = try NodeDesk.working(1, lanes: 2)
+    desk.now += NodeDesk.lease / 3
+    #expect(try !desk.beat(1).holdsAll)
+    #expect(desk.call()?.words == "classes")
+    desk.fail(.maybeSent)
+    try desk.join(2)
+    try desk.learn()
+    try desk.claim(0)
+    let first = try desk.beat(1)
+    #expect(first.held == [1] && first.holdsAll)
+    // A fleet of an earlier release does not know the word.
+    desk.now += NodeDesk.lease / 3
+    guard case .beat = desk.call() else { throw Differs("no beat") }
+    desk.fail(.refused(SQLState("42883")))
+    desk.now = desk.node.nextWake
+    #expect(try !desk.beat(1).holdsAll)
+    // What is asked to stop since belief has ended may be at work yet.
+    let other = try NodeDesk.working(1, lanes: 2)
+    other.now += NodeDesk.lease / 5 * 4
+    #expect(try !other.beat(1).holdsAll)
+    #expect(other.stopped.count == 1)
+  }
+
+  @Test("N29 what somebody keeps from being given back is said again a poll later, and keeps nothing else")
+  func keptBack() throws {
+    let desk = try NodeDesk.joined(horizon: 10 * Time.second)
+    try desk.open(lanes: 1)
+    try desk.claim(1)
+    try desk.claim(1)
+    #expect(desk.begun == [1])
+    desk.change { $0.withdraw(at: desk.now) }
+    desk.change { $0.ended(1, .returned, at: desk.now) }
+    let turn = try desk.turn()
+    #expect(turn.back.map(\.run).sorted() == [1, 2])
+    var answer = desk.given(0, to: turn)
+    answer.kept = [1]
+    desk.answer(.turn(answer))
+    #expect(desk.call() == nil)
+    #expect(desk.node.nextWake == desk.now + Time.second)
+    desk.offer(lanes: 1)
+    let claim = try desk.claim(0)
+    #expect(claim.back.isEmpty && claim.claim != nil)
+    desk.change { $0.withdraw(at: desk.now) }
+    desk.now += Time.second
+    let again = try desk.turn()
+    #expect(again.back.map(\.run) == [1])
+    desk.answer(.turn(desk.given(0, to: again)))
+    #expect(desk.call() == nil)
+  }
+
+  @Test("N29 an incarnation whose bye is refused beats on, and keeps no other from its calls")
+  func refusedBye() throws {
+    let desk = try NodeDesk.joined()
+    desk.now += NodeDesk.lease / 3
+    #expect(desk.call()?.words == "beat 1")
+    desk.fail(.notSent)
+    var calls: [String] = []
+    let end = desk.now + 2 * NodeDesk.lease
+    while calls.last != "bye 1" || desk.now < end {
+      desk.now = max(desk.now, desk.node.nextWake)
+      let call = desk.call()
+      calls.append(call?.words ?? "none")
+      switch call {
+      case .hello: desk.answer(.hello(worker: 2, now: desk.now))
+      case .beat: desk.renew()
+      default: if desk.now < end { desk.fail(.refused(SQLState("55P03"))) } else { desk.answer(.bye) }
+      }
+      guard calls.count < 500 else { throw Differs("no bye at the end") }
+    }
+    #expect(calls.filter { $0 == "hello" }.count == 1)
+    #expect(calls.filter { $0 == "beat 1" }.count >= 5)
+    #expect(calls.filter { $0 == "beat 2" }.count >= 5)
+    #expect((20...70).contains(calls.filter { $0 == "bye 1" }.count))
+    #expect(desk.node.standing.worker == 2)
+  }
+
+  @Test("N28 a hint that comes while a call is under way is not lost with its answer")
+  func hintMeanwhile() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    let turn = try desk.turn()
+    desk.change { $0.hint(at: desk.now) }
+    desk.answer(.turn(desk.given(0, to: turn)))
+    try desk.learn()
+    try desk.claim(0)
+    #expect(desk.call() == nil)
+    // The same where it asks for classes.
+    desk.change { $0.hint(at: desk.now) }
+    guard case .classes = desk.call() else { throw Differs("no question for classes") }
+    desk.change { $0.hint(at: desk.now) }
+    desk.answer(.classes([]))
+    try desk.learn()
+    try desk.claim(0)
+    #expect(desk.call() == nil)
+    #expect(desk.node.nextWake == desk.now + Time.second)
+  }
+
+  @Test("N28 what is due and was not given, since somebody is at it, is asked for again a poll later")
+  func keptDue() throws {
+    let desk = try NodeDesk.joined()
+    try desk.open(lanes: 1)
+    let due = desk.now
+    for wait in [Time.second / 100, Time.second, Time.second] {
+      let turn = try desk.turn()
+      var answer = desk.given(0, to: turn)
+      answer.nextDue = due
+      desk.answer(.turn(answer))
+      // Classes are asked for once a second, too.
+      #expect(abs(desk.node.nextWake - desk.now - wait) <= Time.second / 100)
+      desk.now += wait
+      if wait == Time.second { try desk.learn() }
+    }
+  }
+
+  @Test("N14 a hello that is refused for what passes is said again after a pause, not a third of the lease later")
+  func helloAgain() throws {
+    let states: [(StaticString, Bool)] = [
+      ("55P03", true), ("53300", true), ("40001", true), ("25006", true), ("SE019", false), ("28P01", false),
+    ]
+    for (state, isSoon) in states {
+      let desk = try NodeDesk()
+      #expect(desk.call()?.words == "hello")
+      desk.fail(.refused(SQLState(state)))
+      #expect((desk.node.nextWake < desk.now + 3 * Time.second) == isSoon)
+      #expect(desk.node.nextWake <= desk.now + NodeDesk.lease / 3)
+    }
+  }
+
   @Test("N34 a beat says every run whose end the database may not know: it keeps these, and no others, of what it lost")
   func heldIsAll() throws {
     let desk = try NodeDesk.working(3, lanes: 3)

@@ -42,6 +42,7 @@ final class Simulation {
     fleet.nextPause = { [unowned self] in chance.span(0...20 * Time.second) }
     // Somebody holds an old snapshot now and then: looks take their time.
     fleet.nextTook = { [unowned self] in chance.once(in: 8) ? chance.span(0...Time.second / 2) : 0 }
+    fleet.isKept = { [unowned self] in chance.once(in: 4) }
     fleet.onEnding = { [unowned self] run, ending in
       if let fault = ledger.end(run, ending) { fail(fault) }
       reach("\(ending)")
