@@ -602,7 +602,8 @@ SELENE_API selene_status selene_fleet_queue_terms_init(selene_fleet_queue_terms 
  * `holds` is switched off, what is held already stays held.
  *
  * @param terms  what is to change
- * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
+ * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, BUSY (a transaction that has registered, cancelled or completed tasks, or
+ *         has set the queue, was open for 2 s: nothing was changed; try again when it has ended)
  *
  * Thread: any; blocks. Since: 0.2.
  */

@@ -12,14 +12,15 @@ begin
   return q;
 end $$;
 
--- Changes what is not null. A limit below 0 takes it away.
+-- Changes what is not null. A limit below 0 takes it away. Waits no longer than two seconds for a lock (N24).
 create or replace function set_queue(
   name text, pace interval default null, backoff_min interval default null, backoff_max interval default null,
   jitter int default null, retention interval default null, max_input int default null, limit_refresh int default null,
   limit_processing int default null, holds boolean default null) returns void language plpgsql as $$
 #variable_conflict use_column
-declare q queue := queue_of(set_queue.name);
+declare q queue := queue_of(set_queue.name); own constant text := current_setting('lock_timeout');
 begin
+  if own = '0' or own::interval > '2s' then perform set_config('lock_timeout', '2s', true); end if;
   select * into q from queue where queue = q.queue for update;
   q.pace := coalesce(span_ns(set_queue.pace), q.pace);
   q.backoff_min := coalesce(span_ns(set_queue.backoff_min), q.backoff_min);
@@ -46,6 +47,11 @@ begin
     perform fill_places(q.queue, 1);
     perform fill_places(q.queue, 2);
   end if;
+  perform set_config('lock_timeout', own, true);
+exception when lock_not_available then
+  raise exception using errcode = 'lock_not_available', message = 'queue: ' || quote_literal(q.name)
+    || ' cannot be set while a transaction is open that has set it, or has registered, cancelled or completed tasks; '
+    'nothing was changed, try again when it has ended';
 end $$;
 
 create or replace function pause(queue text, span interval default null) returns void language plpgsql as $$
@@ -62,10 +68,30 @@ begin
   update queue set paused_until = 0 where queue = q.queue;
 end $$;
 
+-- Nobody registers or decides until the caller's transaction is over. Whoever comes later waits for who waits for this: so it
+-- is waited for in pieces, each shorter than what a worker waits for a lock (N29), lock_timeout in all.
+create or replace function lock_places() returns void language plpgsql as $$
+declare
+  own constant text := current_setting('lock_timeout'); patience constant interval := own::interval;
+  ends constant timestamptz := clock_timestamp() + patience;
+begin
+  perform set_config('lock_timeout', least(extract(epoch from patience) * 1000, 250)::int::text, true);
+  loop
+    begin
+      lock table slot in share row exclusive mode;
+      exit;
+    exception when lock_not_available then
+      if clock_timestamp() >= ends then raise; end if;
+    end;
+    perform pg_sleep(0.05);
+  end loop;
+  perform set_config('lock_timeout', own, true);
+end $$;
+
 -- Places (T6, N24). Each time that a queue is given a limit its places are counted, while nobody registers or decides.
 create or replace function count_places(p_queue int, p_kind int, p_limit int) returns void language plpgsql as $$
 begin
-  lock table slot in share row exclusive mode;
+  perform lock_places();
   if p_limit is null then
     delete from pending where queue = p_queue and kind = p_kind;
     -- What was held needs no place any more.

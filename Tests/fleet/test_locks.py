@@ -176,6 +176,50 @@ def test_n24_a_limit_that_goes_meanwhile_locks_nobody_out(fleet: Looked, call: s
     assert not waits.is_alive()
 
 
+@pytest.mark.parametrize("call", ["register('b')", "cancel('a')"])
+def test_n24_a_limit_gives_up_behind_an_open_transaction_and_meanwhile_keeps_nobody(fleet: Looked, call: str) -> None:
+    fleet.rows("select register('a'), register('c', handler => 'a')")
+    worker = fleet.hello()
+    sets = "select set_queue('default', limit_refresh => 10)"
+    told: list[psycopg.Error] = []
+
+    def ask(admin: psycopg.Connection[Any]) -> None:
+        with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+            admin.execute(sets)
+        told.append(refused.value)
+
+    with fleet.another() as other, fleet.another() as admin:
+        with other.transaction():
+            other.execute(f"select {call}")
+            begun = time.monotonic()
+            waits = threading.Thread(target=ask, args=(admin,))
+            waits.start()
+            waiting = "select count(*) from pg_locks where not granted and relation = 'slot'::regclass"
+            wait(lambda: fleet.one(waiting) == 1)
+            # Another queue, and a worker, which gives up after a second.
+            fleet.rows("set statement_timeout = '10s'")
+            assert fleet.one("select register('d', queue => 'other')") == "added"
+            assert len(fleet.complete(fleet.claim(worker))) == 1
+            waits.join(PATIENCE)
+            assert 1.5 < time.monotonic() - begun < 15
+            assert fleet.rows(waiting) == [(0,)]
+            (error,) = told
+            words = "queue: 'default' cannot be set while a transaction is open that has set it, or has registered"
+            assert words in str(error)
+            # Who waits less than that anyway waits as long as he said; and his setting stays what it is.
+            admin.execute("set lock_timeout = '50ms'")
+            begun = time.monotonic()
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                admin.execute(sets)
+            assert time.monotonic() - begun < 1.5
+        with admin.transaction():
+            admin.execute("set local lock_timeout = '70s'")
+            admin.execute(sets)
+            assert admin.execute("show lock_timeout").fetchall() == [("70s",)]
+        assert admin.execute("show lock_timeout").fetchall() == [("50ms",)]
+    assert fleet.rows("select pending from pending") == fleet.rows("select count(*) from live where queue = 'default'")
+
+
 def test_n24_places_that_a_transaction_keeps_keep_no_worker(fleet: Looked) -> None:
     fleet.rows("select set_queue('q', limit_refresh => 5, holds => true)")
     worker = fleet.hello(lease=60 * SECOND)

@@ -340,6 +340,8 @@ class Fleet(AsyncCalls):
 
         Raises:
             InvalidArgument: it was refused, and nothing changed.
+            psycopg.errors.LockNotAvailable: a transaction that has registered, cancelled or completed tasks, or has set
+                this queue, was open for 2 s; nothing changed. Try again when it has ended.
         """
         self._make(
             self._calls.set_queue(
