@@ -89,6 +89,11 @@ begin
   if claim.first then
     most := 1;
     room := 9223372036854775807;
+  else
+    -- A line of a later cost class has only what takes longer: it would be read to its end for nothing.
+    select array_agg(l.line), array_agg(l.since) into v_lines, v_since
+      from unnest(v_lines, v_since) l(line, since) where (l.line >> 1) & 7 <= cost_class(claim.room);
+    if v_lines is null then return; end if;
   end if;
 
   -- How many of each line, by the heads as they are seen now.

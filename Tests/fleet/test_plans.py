@@ -157,6 +157,30 @@ def fill(fleet: Fleet, count: int) -> None:
     remember(fleet, count // 2)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_n7_a_claim_with_little_time_left_does_not_read_what_takes_longer(quiet: Fleet, known: bool) -> None:
+    fleet = quiet
+    populate(fleet, 1, 1, 20_000)
+    fleet.rows("update slot set est = %s, state = 0, line = line_of(line >> 8, 3, %s)", 60 * SECOND, 60 * SECOND)
+    fleet.rows("select register('short', handler => 'h0', queue => 'q1', expected => '900 ms')")
+    fleet.rows("vacuum analyze slot")
+    worker = fleet.hello(lease=3600 * SECOND)
+    lines = [line for (line,) in fleet.rows("select distinct line from slot")]
+    where = f"'{{}}', {said(lines)}, {said([0] * len(lines))}" if known else said(fleet.classes())
+
+    def touched(room: int) -> int:
+        """How many pages a claim touches, in a session that has planned what it does."""
+        statement = f"select * from claim({worker}, {where}, most => 20, room => {room})"
+        return [read(fleet.connection, statement) for _ in range(3)][-1]
+
+    assert touched(SECOND) < 150
+    assert touched(10 * SECOND) < 150
+    for room, first, ids in ((SECOND, False, ["short"]), (60 * SECOND - 1, False, []), (SECOND, True, ["t1"])):
+        given = f"{worker}, {where}, most => 20, room => {room}, first => {first}"
+        assert [id for (id,) in fleet.rows(f"select id from claim({given})")] == ids
+    assert len(fleet.rows(f"select id from claim({worker}, {where}, most => 20, room => {60 * SECOND})")) == 20
+
+
 @pytest.mark.parametrize("count", COUNTS)
 def test_n6_whatever_statistics_say_a_function_reads_about_the_same(quiet: Fleet, count: int) -> None:
     fleet = quiet
