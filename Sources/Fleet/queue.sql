@@ -129,9 +129,10 @@ begin
     select 1 from stray where id = (select t.id from task t where t.seq = p_seq) and until > now_ns()) then 5 else 1 end;
 end $$;
 
--- Places that are free go to those that are held: higher priority first, then lower number (T6).
+-- Places that are free go to those that are held: higher priority first, then lower number (T6). What somebody is at is passed,
+-- up to a hundred of them; housekeeping looks again.
 create or replace function fill_places(p_queue int, p_kind int) returns void language plpgsql as $$
-declare most int; taken bigint; best bigint;
+declare most int; taken bigint; best bigint; passed bigint[] := '{}';
 begin
   select case p_kind when 1 then limit_refresh else limit_processing end into most from queue where queue = p_queue;
   if most is null then return; end if;
@@ -142,12 +143,16 @@ begin
         -- In an order that only its own index has: of tables that it saw empty the planner else looks along their numbers.
         select s.seq from slot s
         where (s.line >> 4, s.seq) > (c.class << 4 | priority, 0::bigint) and s.line >> 4 <= (c.class << 4 | priority)
-          and s.state = 2
+          and s.state = 2 and s.seq <> all(passed)
         order by s.line >> 4, s.seq limit 1) h
       where c.queue = p_queue and c.kind = p_kind order by priority desc, h.seq limit 1;
     exit when best is null;
     perform 1 from slot where seq = best and state = 2 for update skip locked;
-    exit when not found;  -- somebody is at it; housekeeping looks again
+    if not found then
+      passed := passed || best;
+      exit when cardinality(passed) > 100;
+      continue;
+    end if;
     update slot set state = state_with_place(best) where seq = best;
     taken := taken + 1;
   end loop;

@@ -146,13 +146,15 @@ begin
     where w.worker = ahead.worker;
 end $$;
 
--- Held records that a place was missed for (somebody was at them).
+-- Held records that a place was missed for (somebody was at them). What is held stays so where its queue holds no more.
 create or replace function keep_places() returns void language plpgsql as $$
 declare short record;
 begin
+  perform 1 from slot s where s.state = 2 and (s.line >> 4, s.seq) > (0, 0::bigint) order by s.line >> 4, s.seq limit 1;
+  if not found then return; end if;
   for short in
     select p.queue, p.kind from pending p join queue q on q.queue = p.queue
-    where q.holds and p.pending < case p.kind when 1 then q.limit_refresh else q.limit_processing end order by p.queue, p.kind
+    where p.pending < case p.kind when 1 then q.limit_refresh else q.limit_processing end order by p.queue, p.kind
     for update of p skip locked
   loop
     perform fill_places(short.queue, short.kind);

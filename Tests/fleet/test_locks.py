@@ -220,6 +220,42 @@ def test_n24_a_limit_gives_up_behind_an_open_transaction_and_meanwhile_keeps_nob
     assert fleet.rows("select pending from pending") == fleet.rows("select count(*) from live where queue = 'default'")
 
 
+def test_t6_a_held_record_that_somebody_is_at_keeps_no_other_and_gets_a_place_later(fleet: Looked) -> None:
+    fleet.rows("select set_queue('default', limit_refresh => 1, holds => true)")
+    for id, priority in (("a", 3), ("b", 5), ("c", 4), ("d", 5)):
+        fleet.rows("select register(%s, handler => 'h', priority => %s)", id, priority)
+    fleet.rows("select set_queue('default', holds => false)")
+    worker = fleet.hello()
+
+    def state(id: str) -> int:
+        return int(fleet.slot(id)["state"])
+
+    with fleet.another() as other, other.transaction():
+        other.execute("select update_task('b', input => 'new')")
+        fleet.complete(fleet.claim(worker))
+        assert [state(id) for id in "bcd"] == [2, 2, 1], "the best one that nobody is at has the place"
+    with fleet.another() as other, other.transaction():
+        other.execute("select update_task(id, input => 'new') from unnest('{b,c}'::text[]) id")
+        fleet.complete(fleet.claim(worker))
+        assert [state(id) for id in "bc"] == [2, 2]
+        assert fleet.rows("select pending from pending") == [(0,)]
+    fleet.rows("select * from beat(%s, 0)", worker)
+    assert [state(id) for id in "bc"] == [1, 2]
+    assert fleet.rows("select pending from pending") == [(1,)]
+
+
+def test_t6_many_records_that_somebody_is_at_are_left_to_who_beats_later(fleet: Looked) -> None:
+    fleet.rows("select set_queue('default', limit_refresh => 2, holds => true), register('a')")
+    fleet.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, 300) i")
+    worker = fleet.hello()
+    with fleet.another() as other, other.transaction(force_rollback=True):
+        other.execute("select count(cancel('t' || i)) from generate_series(2, 300) i")
+        fleet.complete([run for run in fleet.claim(worker, 2) if run["id"] == "a"])
+    fleet.rows("select * from beat(%s, 0)", worker)
+    assert fleet.rows("select pending from pending") == [(2,)]
+    assert fleet.one("select count(*) from slot where state = 2") == 298
+
+
 def test_n24_places_that_a_transaction_keeps_keep_no_worker(fleet: Looked) -> None:
     fleet.rows("select set_queue('q', limit_refresh => 5, holds => true)")
     worker = fleet.hello(lease=60 * SECOND)
