@@ -29,8 +29,13 @@ begin
       c := keep_class(c.class);
       exit when c.class is not null;
     end if;
-    insert into class (queue, kind, constraints, labels, handler)
-      values (p_queue, p_kind, p_constraints, p_labels, p_handler) on conflict do nothing;
+    begin
+      insert into class (queue, kind, constraints, labels, handler)
+        values (p_queue, p_kind, p_constraints, p_labels, p_handler) on conflict do nothing;
+    exception when sequence_generator_limit_exceeded then
+      perform refuse(29, 'handler', quote_literal(p_handler) || ' would need a new class, and the fleet has had 8388607, which '
+        'is the most that it can number; what is registered with the classes that are there goes on');
+    end;
   end loop;
   return c;
 end $$;

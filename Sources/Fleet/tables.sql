@@ -34,7 +34,7 @@ create table if not exists pending (
 
 -- Tasks that the same nodes can run (N4).
 create table if not exists class (
-  class       int generated always as identity primary key,
+  class       int generated always as identity (maxvalue 8388607) primary key,  -- as many as a line has room for
   queue       int      not null,
   kind        smallint not null,                           -- 1 refresh, 2 processing
   constraints int      not null,                           -- bits, as in the header
@@ -210,6 +210,12 @@ begin
   loop
     execute format('alter table %I add column %I %s', missing.relation, missing.name, missing.type);
   end loop;
+  -- The sequence alone: an altered table would keep readers out. Where there have been more it stays as it is.
+  if exists (select 1 from pg_sequence n where n.seqrelid = 'class_class_seq'::regclass and n.seqmax > 8388607)
+    and (select last_value from class_class_seq) <= 8388607
+  then
+    alter sequence class_class_seq maxvalue 8388607;
+  end if;
   for other in
     select c.relname as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
     from pg_attribute a join pg_class c on c.oid = a.attrelid

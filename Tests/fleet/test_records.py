@@ -109,6 +109,24 @@ def test_t6_a_limit_that_comes_later_counts_what_is_there_and_goes_again(fleet: 
     assert fleet.rows("select * from pending") == []
 
 
+def test_n4_the_last_number_of_a_class_has_a_line_and_there_is_none_behind_it(fleet: Fleet) -> None:
+    fleet.rows("alter sequence class_class_seq maxvalue 2147483647")
+    # As one that is there already is brought to this release.
+    fleet.server.install(fleet.name)
+    assert fleet.one("select seqmax from pg_sequence where seqrelid = 'class_class_seq'::regclass") == 8388607
+    fleet.rows("select setval('class_class_seq', 8388606)")
+    fleet.rows("select register('a', handler => 'h', priority => 5)")
+    assert fleet.classes() == [8388607]
+    with pytest.raises(
+        psycopg.Error, match="handler: 'other' would need a new class, and the fleet has had 8388607"
+    ) as refused:
+        fleet.rows("select register('b', handler => 'other')")
+    assert refused.value.sqlstate == "SE029"
+    assert fleet.one("select status from try_register('b', handler => 'other')") == 29
+    fleet.rows("select register('c', handler => 'h')")
+    assert [run["id"] for run in fleet.claim(fleet.hello(), 5)] == ["a", "c"]
+
+
 def test_n26_a_chain_runs_in_order_while_others_append(fleet: Fleet) -> None:
     def work(number: int, connection: psycopg.Connection[Any]) -> None:
         if number == 0:
