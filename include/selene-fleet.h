@@ -85,7 +85,8 @@ typedef struct selene_fleet_options {
     /** The same for the connection on which workers listen, which must not go through a pooler that hands it on.
      *  Default: empty, that of dsn. */
     selene_text listen_dsn;
-    /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
+    /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes; selene_fleet_install makes none of more than 55,
+     *  since the names of its roles are longer (INVALID_ARGUMENT). Default "selene". */
     selene_text schema;
     /** The queue of tasks whose place names none, and the one that selene_fleet_pause, _resume, _set_queue and
      *  _cancel_queue are about; 1 … 255 bytes. Default "default". */

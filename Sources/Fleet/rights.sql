@@ -16,6 +16,9 @@ declare
   of_workers constant text[] := '{hello,beat,bye,classes,turn,claim,release,fate}';
   f regprocedure; right_name text; role_name text; missing text[] := '{}';
 begin
+  -- Names have 63 bytes: what is longer is cut, and two roles could become one.
+  perform check_range('schema', octet_length(fleet), 1,
+    (select 62 - max(octet_length(one)) from jsonb_object_keys(callable) one), ' bytes');
   for right_name in select jsonb_object_keys(callable) loop
     role_name := fleet || '_' || right_name;
     if not exists (select 1 from pg_roles where rolname = role_name) then

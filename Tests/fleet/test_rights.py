@@ -161,6 +161,23 @@ def test_n1_an_owner_who_is_no_superuser_installs_a_fleet_under_another_name(fre
             fleet.rows(f"drop owned by tasks_{right}; drop role tasks_{right}")
 
 
+def test_n32_a_schema_whose_roles_would_have_no_names_of_their_own_is_refused(fresh: Fleet) -> None:
+    rights = ("enqueue", "work", "look", "manage")
+    longest = "s" * 55
+    try:
+        fresh.server.install(fresh.name, longest)
+        found = fresh.rows("select rolname from pg_roles where rolname like %s order by 1", longest + "%")
+        assert found == sorted((f"{longest}_{right}",) for right in rights)
+    finally:
+        for right in rights:
+            fresh.rows(f"drop owned by {longest}_{right}; drop role {longest}_{right}")
+    for name, bytes in (("t" * 56, 56), ("t" * 62, 62), ("t" * 63, 63), ("t" * 80, 63), ("ä" * 28, 56)):
+        with pytest.raises(RuntimeError, match=f"schema: {bytes} bytes is out of range, allowed are 1 to 55 bytes"):
+            fresh.server.install(fresh.name, name)
+    assert fresh.rows("select from pg_namespace where nspname ~ '^(t|ä)+$'") == []
+    assert fresh.rows("select from pg_roles where rolname ~ '^(t|ä)+'") == []
+
+
 def test_n33_installing_again_keeps_what_is_there(fleet: Fleet) -> None:
     fleet.rows("select register('a')")
     fleet.server.install(fleet.name)

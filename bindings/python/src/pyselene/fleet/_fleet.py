@@ -43,7 +43,7 @@ class Fleet(AsyncCalls):
 
     Args:
         dsn: how to reach the database, as psycopg and libpq take it.
-        schema: that of the fleet.
+        schema: that of the fleet; `install` makes none whose name has more than 55 bytes.
         queue: where tasks go, and what `list`, `pause` and `set_queue` mean; a task's id is one in all queues.
         listen_dsn: the same for the connection on which workers listen, where `dsn` leads through a pooler that hands
             connections on after each transaction; by default `dsn`.
