@@ -81,6 +81,8 @@ final class Pool {
   /// As those of the scheduler, which are for its own handlers (L6).
   var pace: PerKind<Pace>
   var traces = PerKind<CycleTrace?>(repeating: nil)
+  /// What it leaves for runs of a fleet.
+  var room = PoolRoom()
 
   init(_ name: Bytes, pace: PerKind<Pace>, version: UInt64) {
     (self.name, self.pace) = (name, pace)

@@ -286,7 +286,7 @@ extension Scheduler {
     followNode(node)
     guard table.stamp == before else { return .wait(until: now) }
     // What it has and was not picked does not fit: it is first in the next window.
-    guard node.machine.isLooking, !node.hasPending(cycle.kinds) else { return .done }
+    guard node.machine.isLooking, !hasPending(for: cycle, node) else { return .done }
     return .wait(until: min(nextChange(of: cycle, after: now), now.adding(Self.askAgain)))
   }
 

@@ -34,6 +34,7 @@ extension Scheduler {
       machine, statements, labels: draft.labels.map { Bytes(copying: $0) },
       try Watch.open(clock.host == nil ? .time : .pokes))
     self.node = node
+    for pool in crews.pools { pool.room = PoolRoom() }
     // Who opened it steps first.
     node.watch.poke()
     log(.info, "a node of a fleet was opened")
@@ -296,61 +297,124 @@ extension Scheduler {
   /// How long a task waits here for a window that nobody has opened.
   private static let patience = 10 * Time.second
 
-  /// What open windows leave, and a lane for each kind that a driver would open one for: it asks for a window only when it has
-  /// something to run, so one task is claimed before.
+  /// What open windows leave, and a lane for what a driver would open one for: it asks for a window only when it has something
+  /// to run, so one task is claimed before.
   private func room(for node: SchedulerNode, at now: Instant) -> OfferedRoom? {
     node.looksAt = Time.never
     guard !isDrained, !isLeaving, !node.machine.isLeaving else { return nil }
-    var room = OfferedRoom(
-      until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges, pauses: table.pauses.changes)
-    var free: KindSet = []
-    for cycle in cycles where !cycle.isOfOneTask && !cycle.isEnded {
-      room.open.formUnion(cycle.kinds)
+    var room = OfferedRoom(until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges)
+    forEachRoom(of: node) { $0.clear() }
+    var driven: KindSet = []
+    for cycle in cycles where !cycle.isEnded {
+      let own = self.room(of: cycle.pool, node)
+      own.driven.formUnion(cycle.driven)
+      driven.formUnion(cycle.driven)
+      guard !cycle.isOfOneTask else { continue }
+      own.open.formUnion(cycle.kinds)
       let kinds = cycle.kinds.subtracting(cycle.preempted).intersection(offered(to: cycle.pool))
       guard cycle.isRolling, !cycle.isDone, now < cycle.time.expiresAt, !kinds.isEmpty else { continue }
-      room.kinds.formUnion(kinds)
+      own.kinds.formUnion(kinds)
       room.lanes += cycle.laneLimit
-      if cycle.openRuns < cycle.laneLimit { free.formUnion(kinds) }
+      if cycle.openRuns < cycle.laneLimit { own.free.formUnion(kinds) }
       room.until = max(room.until, cycle.time.expiresAt)
     }
-    var ahead: KindSet = []
     forEachDriver {
-      let mayOpen = offered(to: $0.member?.pool).subtracting(room.open)
-      ahead.formUnion(self.ahead(of: $0, mayOpen, node, at: now))
+      let own = self.room(of: $0.member?.pool, node)
+      // For each kind one is granted on the machine (L7).
+      let others = driven.subtracting(own.driven)
+      guard others.isEmpty || !$0.terms.together else { return }
+      let mayOpen = offered(to: $0.member?.pool).subtracting(own.open.union(others))
+      own.ahead.formUnion(self.ahead(of: $0, mayOpen, own, node, at: now))
     }
-    if !ahead.isEmpty {
-      // Without a window no more than that one waits for it.
-      if room.lanes == 0 { (room.until, room.isAhead) = (Time.never, true) }
-      room.kinds.formUnion(ahead)
-      room.lanes += 1
+    var (count, isAhead) = (0, false)
+    forEachRoom(of: node) {
+      $0.kinds.formUnion($0.ahead)
+      if !$0.kinds.isEmpty { count += 1 }
+      if !$0.ahead.isEmpty { isAhead = true }
     }
-    guard room.lanes > 0 else { return nil }
-    noteStuck(node, room, free.union(ahead), at: now)
-    room.stuck = node.stuck
+    guard count > 0 else { return nil }
+    // Without a window no more than that one waits for it.
+    if room.lanes == 0 { (room.until, room.isAhead) = (Time.never, true) }
+    noteWaiting(node, isShared: count > 1, at: now)
+    if isAhead { room.lanes += lanesAhead(node, isShared: count > 1) }
+    forEachRoom(of: node) { if $0.isOther() { node.roomChanges += 1 } }
+    room.rooms = node.roomChanges
+    room.isWhole = count == 1 && node.room.takes == .all
     // The node counts what was stopped and has not come back, and what waits for that; neither takes a lane here.
     for task in node.claimed where task.slot < 0 || runs[task.run]?.isOpen == false { room.lanes += 1 }
     runs.forEach { run in if !run.isOpen && !run.isBack { room.takesSuspects = false } }
     return room
   }
 
-  /// Lanes are of windows, and windows may be of one kind: a run that takes long keeps what was claimed for another's lane.
+  /// Lanes are of windows, and windows may be of one kind: a run that takes long keeps what was claimed for another's lane. And
+  /// a driver that was called may not come, for which those of other pools do not wait long (L7).
   ///
-  /// - Parameter free: the kinds of which a lane is free.
-  private func noteStuck(_ node: SchedulerNode, _ room: OfferedRoom, _ free: KindSet, at now: Instant) {
-    node.stuck.subtract(free)
+  /// - Parameter isShared: there is room in several pools.
+  private func noteWaiting(_ node: SchedulerNode, isShared: Bool, at now: Instant) {
+    forEachRoom(of: node) { $0.stuck.subtract($0.free.union($0.ahead)) }
     for task in node.claimed where task.run == 0 && task.slot >= 0 {
-      guard room.open.contains(task.kind), !free.contains(task.kind) else { continue }
-      let until = task.since.adding(node.options.patience)
-      if now >= until { node.stuck.formUnion(KindSet(task.kind)) } else { node.looksAt = min(node.looksAt, until) }
+      let own = room(of: task, node)
+      let isAhead = isShared && own.ahead.contains(task.kind)
+      guard isAhead || (own.open.contains(task.kind) && !own.free.contains(task.kind)) else { continue }
+      let until = task.since.adding(isAhead ? Driver.patience : node.options.patience)
+      if now < until {
+        node.looksAt = min(node.looksAt, until)
+      } else if isAhead {
+        own.late += 1
+      } else {
+        own.stuck.formUnion(KindSet(task.kind))
+      }
+    }
+  }
+
+  /// How many lanes there are for windows that drivers may open: one, besides those for which a driver does not come.
+  private func lanesAhead(_ node: SchedulerNode, isShared: Bool) -> Int {
+    guard isShared else { return 1 }
+    var (late, next) = (0, 0)
+    forEachRoom(of: node) {
+      late += $0.late
+      if $0.late == 0 && !$0.ahead.isEmpty { next = 1 }
+    }
+    return late + next
+  }
+
+  // MARK: Pools
+
+  /// What the windows and drivers of a pool leave, or of this process itself.
+  private func room(of pool: Pool?, _ node: SchedulerNode) -> PoolRoom { pool?.room ?? node.room }
+
+  private func room(of one: FleetClass, _ node: SchedulerNode) -> PoolRoom {
+    guard !crews.pools.isEmpty, let number = table.findHandler(one.handler.buffer) else { return node.room }
+    return room(of: handlers[number]?.pool, node)
+  }
+
+  private func room(of task: ClaimedTask, _ node: SchedulerNode) -> PoolRoom {
+    guard !crews.pools.isEmpty else { return node.room }
+    guard !hasRecord(task) else { return room(of: pool(of: table[task.slot]), node) }
+    return node.machine.fleetClass(task.fleetClass).map { room(of: $0, node) } ?? node.room
+  }
+
+  private func forEachRoom(of node: SchedulerNode, _ body: (PoolRoom) -> Void) {
+    body(node.room)
+    for pool in crews.pools where pool.members > 0 { body(pool.room) }
+  }
+
+  /// Whether a claimed task that a window could take waits for its run.
+  func hasPending(for cycle: Cycle, _ node: SchedulerNode) -> Bool {
+    let own = room(of: cycle.pool, node)
+    return node.claimed.contains {
+      $0.run == 0 && $0.slot >= 0 && cycle.kinds.contains($0.kind) && room(of: $0, node) === own
     }
   }
 
   /// The kinds among some that a driver may open a window for now.
   @inline(never)
-  private func ahead(of driver: Driver, _ kinds: KindSet, _ node: SchedulerNode, at now: Instant) -> KindSet {
+  private func ahead(
+    of driver: Driver, _ kinds: KindSet, _ room: PoolRoom, _ node: SchedulerNode, at now: Instant
+  ) -> KindSet {
     var ahead: KindSet = []
     for kind in Kind.allCases where driver.terms.kinds.intersection(kinds).contains(kind) {
-      let at = windowAt(kind, driver, node)
+      let at = windowAt(kind, driver, room)
       if at <= now { ahead.formUnion(KindSet(kind)) } else { node.looksAt = min(node.looksAt, at) }
     }
     return ahead
@@ -358,24 +422,25 @@ extension Scheduler {
 
   /// When a driver may open a window for a kind: not before its pace, nor while the governor refuses it. What would make that
   /// grant one it sees only when it is asked, which it is once a minute.
-  private func windowAt(_ kind: Kind, _ driver: Driver, _ node: SchedulerNode) -> Instant {
+  private func windowAt(_ kind: Kind, _ driver: Driver, _ room: PoolRoom) -> Instant {
     var pace = (driver.member?.pool.pace ?? pace)[kind]
     pace.interval = max(pace.interval, driver.terms.every)
-    let at = max(pace.opensAt, node.aheadFrom[kind])
+    let at = max(pace.opensAt, room.aheadFrom[kind])
     guard driver.terms.isGoverned, let refusal = refusal(kind) else { return at }
     return max(at, min(refusal.askAgainAt, refusal.at.adding(Time.minute)))
   }
 
   private func nodeRoom(_ room: OfferedRoom, _ node: SchedulerNode) -> NodeRoom {
-    let (kinds, satisfied, labels) = (room.kinds, room.satisfied, node.labels)
+    let (satisfied, labels) = (room.satisfied, node.labels)
     let scheduler = Unmanaged.passUnretained(self)
-    let (lanes, until, isBare, takesSuspects) = (room.lanes, room.until, room.isAhead, room.takesSuspects)
-    let takes = kinds.subtracting(room.stuck)
-    return NodeRoom(lanes: lanes, until: until, isBare: isBare, takesSuspects: takesSuspects, takes: takes) { one in
-      kinds.contains(one.kind) && one.constraints.isSubset(of: satisfied)
-        && scheduler._withUnsafeGuaranteedRef { $0.isOffered(one) }
+    var offer = NodeRoom(
+      lanes: room.lanes, until: room.until, isBare: room.isAhead, takesSuspects: room.takesSuspects
+    ) { one in
+      one.constraints.isSubset(of: satisfied) && scheduler._withUnsafeGuaranteedRef { $0.isOffered(one) }
         && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
     }
+    if !room.isWhole { offer.takes = { one in scheduler._withUnsafeGuaranteedRef { $0.isTaken(one) } } }
+    return offer
   }
 
   /// Whether what a class asks for is here.
@@ -384,29 +449,35 @@ extension Scheduler {
     return one.constraints.isSubset(of: offered.satisfied) && isOffered(one)
   }
 
-  /// Whether the handler of a class is here, and where it is called the kind is not paused (W13).
+  /// Whether the handler of a class is here, and the pool to which it belongs has room for the kind (L5).
   private func isOffered(_ one: FleetClass) -> Bool {
-    guard table.isOffered(handler: one.handler.buffer) else { return false }
-    guard !table.pauses.isEmpty, let number = table.findHandler(one.handler.buffer) else { return true }
-    return !table.pauses.kinds(of: handlers[number]?.pool?.name, at: clock.last).contains(one.kind)
+    guard let node, table.isOffered(handler: one.handler.buffer) else { return false }
+    return room(of: one, node).kinds.contains(one.kind)
   }
 
-  /// What was not begun goes back when its kind has no window and is to have none, when none has come, when all lanes of its
-  /// windows are taken for long, when its handler or a constraint was lost, and when the host has cancelled it.
+  /// Whether more of a class is claimed now.
+  private func isTaken(_ one: FleetClass) -> Bool {
+    guard let node else { return false }
+    return room(of: one, node).takes.contains(one.kind)
+  }
+
+  /// What was not begun goes back when its kind has no window in its pool and is to have none, when none has come, when all lanes
+  /// of its windows are taken for long, when its handler or a constraint was lost, and when the host has cancelled it.
   ///
   /// - Parameter isOther: what is offered has changed.
   private func giveBackWhatWaits(_ node: SchedulerNode, _ isOther: Bool, at now: Instant) {
     guard !node.claimed.isEmpty else { return }
     for task in node.claimed where task.run == 0 {
-      let isWanted = node.offered?.kinds.subtracting(node.stuck).contains(task.kind) == true
+      let own = room(of: task, node)
+      let isWanted = node.offered != nil && own.kinds.subtracting(own.stuck).contains(task.kind)
       let isHere = !isOther || node.machine.fleetClass(task.fleetClass).map { isServed($0, by: node) } == true
-      let isOpen = node.offered?.open.contains(task.kind) == true
+      let isOpen = own.open.contains(task.kind)
       let until = task.since.adding(Self.patience)
       if isWanted && isHere && isPending(task) && (isOpen || now < until) {
         if !isOpen { node.looksAt = min(node.looksAt, until) }
         continue
       }
-      if isWanted && isHere && task.slot >= 0 && now >= until { node.aheadFrom[task.kind] = now.adding(Time.minute) }
+      if isWanted && isHere && task.slot >= 0 && now >= until { own.aheadFrom[task.kind] = now.adding(Time.minute) }
       giveBack(task, node, at: now)
     }
   }

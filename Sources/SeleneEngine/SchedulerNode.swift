@@ -43,22 +43,56 @@ final class ClaimedTask {
 
 /// What windows leave for runs of the fleet.
 struct OfferedRoom: Equatable {
-  var kinds: KindSet = []
-  /// Those of them that have a window.
-  var open: KindSet = []
   var lanes = 0
   /// There is no window yet.
   var isAhead = false
   /// Nothing of this process is at work that is over.
   var takesSuspects = true
-  /// Of `kinds`, those of which nothing more is claimed.
-  var stuck: KindSet = []
+  /// More is claimed of all that is served.
+  var isWhole = true
   var until: Instant
   let satisfied: Constraints
   /// How often anything of the handlers had changed.
   let handlers: UInt64
-  /// How often anything of the pauses had changed.
-  let pauses: UInt64
+  /// How often anything of the rooms of pools had changed.
+  var rooms: UInt64 = 0
+}
+
+/// What the windows and drivers of one pool leave for runs of the fleet: only they run the tasks of its handlers (L5). Guarded by
+/// the scheduler's lock.
+final class PoolRoom {
+  /// The kinds that its windows take, or that a driver of it may open one for.
+  var kinds: KindSet = []
+  /// Those that have a window, and those of them of which a lane is free.
+  var open: KindSet = []
+  var free: KindSet = []
+  /// Those that a driver may open a window for, and those that were granted one.
+  var ahead: KindSet = []
+  var driven: KindSet = []
+  /// The kinds of which a claimed task has waited in vain for a lane, none of which has come free since.
+  var stuck: KindSet = []
+  /// How many claimed tasks wait for a driver that does not come, so that other pools go on without it.
+  var late = 0
+  /// When a kind may be claimed for again that has no window, after one was waited for in vain.
+  var aheadFrom = PerKind<Instant>(repeating: .min)
+  /// What was offered of it last: the kinds, those that have a window, those of which more is claimed.
+  private var told: (kinds: KindSet, open: KindSet, takes: KindSet) = ([], [], [])
+
+  /// The kinds of which more is claimed now.
+  var takes: KindSet { kinds.subtracting(late > 0 ? stuck.union(ahead) : stuck) }
+
+  /// What is found anew each time.
+  func clear() {
+    (kinds, open, free, ahead, driven) = ([], [], [], [], [])
+    late = 0
+  }
+
+  /// Whether something else is to be claimed for it than before.
+  func isOther() -> Bool {
+    let found = (kinds: kinds, open: open, takes: takes)
+    defer { told = found }
+    return found != told
+  }
 }
 
 /// A node. Guarded by the scheduler's lock.
@@ -70,10 +104,10 @@ package final class SchedulerNode {
   let watch: Watch
   var claimed: [ClaimedTask] = []
   var offered: OfferedRoom?
-  /// When a kind may be claimed for again that has no window, after one was waited for in vain.
-  var aheadFrom = PerKind<Instant>(repeating: .min)
-  /// The kinds of which a claimed task has waited in vain for a lane, none of which has come free since.
-  var stuck: KindSet = []
+  /// What the windows and the driver of this process itself leave.
+  let room = PoolRoom()
+  /// How often anything of that changed, or of what pools leave.
+  var roomChanges: UInt64 = 0
   /// When what it offers changes by time alone.
   var looksAt: Instant = Time.never
   /// Of these an earlier run is at work here; they are claimed tasks without a record.
@@ -107,11 +141,6 @@ package final class SchedulerNode {
   func sleep(at now: Instant) {
     wakesAt = nextWake
     watch.sleep(until: wakesAt, at: now)
-  }
-
-  /// Whether a task of some kinds waits for its run.
-  func hasPending(_ kinds: KindSet) -> Bool {
-    claimed.contains { $0.run == 0 && $0.slot >= 0 && kinds.contains($0.kind) }
   }
 
   /// The place of the claimed task of a run in the fleet, or nil.

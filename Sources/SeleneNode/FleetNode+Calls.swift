@@ -150,7 +150,7 @@ extension FleetNode {
     (serves, wanted) = ([], [])
     for one in classes where room.serves(one) {
       serves.append(one.number)
-      if room.takes.contains(one.kind) { wanted.append(one.number) }
+      if room.takes?(one) ?? true { wanted.append(one.number) }
     }
     if wanted != before { marks.serve(wanted) }
   }

@@ -150,9 +150,7 @@ package final class FleetNode {
     if self.room == nil { claimAt = .min }
     self.room = room
     lookAtClasses()
-    if room.takes != .all {
-      giveBackReady { run in fleetClass(run.fleetClass).map { room.takes.contains($0.kind) } == false }
-    }
+    if let takes = room.takes { giveBackReady { run in fleetClass(run.fleetClass).map(takes) == false } }
     advance(to: instant)
   }
 

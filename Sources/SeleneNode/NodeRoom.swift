@@ -12,19 +12,19 @@ package struct NodeRoom: Sendable {
   var isBare: Bool
   /// Nothing that was given up is at work in this process: a suspect could be alone (N15).
   var takesSuspects: Bool
-  /// The kinds of which more is claimed now: not those whose lanes are all taken for long (N22).
-  var takes: KindSet
   /// The classes that can be served in it: by handler, labels, constraints and kind (N4).
   package var serves: @Sendable (FleetClass) -> Bool
+  /// Those among them of which more is claimed now: not where all lanes are taken for long (N22). Nil: all.
+  package var takes: (@Sendable (FleetClass) -> Bool)?
   /// Nothing was claimed in it yet.
   var isFresh = true
 
   package init(
-    lanes: Int, until: Instant, isBare: Bool = false, takesSuspects: Bool = true, takes: KindSet = .all,
+    lanes: Int, until: Instant, isBare: Bool = false, takesSuspects: Bool = true,
     serves: @escaping @Sendable (FleetClass) -> Bool
   ) {
     (self.lanes, self.until, self.isBare) = (lanes, until, isBare)
-    (self.takesSuspects, self.takes, self.serves) = (takesSuspects, takes, serves)
+    (self.takesSuspects, self.serves) = (takesSuspects, serves)
   }
 }
 

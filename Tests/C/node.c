@@ -1007,6 +1007,181 @@ static void test_no_window(void) {
     close_all(scheduler);
 }
 
+/* ---- pools ---------------------------------------------------------------------------- */
+
+/** Serves a scheduler to members; the path of its socket. */
+static const char *serve_members(selene_scheduler scheduler) {
+    static char socket[64];
+    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server server = 0;
+    char folder[] = "/tmp/node-XXXXXX";
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(socket, sizeof socket, "%s/socket", folder);
+    options.path = (selene_text){socket, -1};
+    CHECK_OK(selene_server_start(scheduler, &options, &server));
+    return socket;
+}
+
+/** A member of a pool with a handler of the same name, for the refresh tasks of a class. */
+static selene_scheduler member_of(const char *socket, const char *pool, int32_t class_number) {
+    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_scheduler member = 0;
+    options.path = (selene_text){socket, -1};
+    options.pool = (selene_text){pool, -1};
+    CHECK_OK(selene_scheduler_connect(&options, &member));
+    add_name(member, pool);
+    add_class(class_number, REFRESH, 0, NULL, pool);
+    return member;
+}
+
+/** A driver whose windows of 10 min have two lanes. */
+static void drive(selene_scheduler member) {
+    selene_driver driver = SELENE_DRIVER_INIT;
+    driver.refresh_budget = 10 * MIN;
+    driver.refresh_lanes = 2;
+    CHECK_OK(selene_driver_open(member, &driver, NULL));
+}
+
+static void close_served(selene_scheduler scheduler, const char *socket) {
+    char folder[64];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
+    close_all(scheduler);
+    CHECK(rmdir(folder) == 0);
+}
+
+/** What a lane of a pool is free for is none of another's, whose driver may not open a window beside its. */
+static void test_other_pools_window(void) {
+    selene_scheduler scheduler = open_node();
+    const char *socket = serve_members(scheduler);
+    selene_scheduler a = member_of(socket, "a", 2), b = member_of(socket, "b", 3);
+    drive(a);
+    drive(b);
+    struct job *slow = add_job("slow", 2);
+    serve(scheduler);
+    selene_cycle cycle = step_driver(a);
+    CHECK(cycle != 0);
+    selene_run run = run_of(cycle, "slow");
+    struct job *others = add_job("others", 3), *next = add_job("next", 2);
+    serve_for(scheduler, 2 * S);
+    CHECK_INT(0, others->attempt + others->given_back);
+    CHECK_INT(0, step_driver(b));
+    complete(run_of(cycle, "next"));
+    complete(run);
+    serve(scheduler);
+    CHECK_INT(OVER, slow->state);
+    CHECK_INT(OVER, next->state);
+    CHECK_INT(SELENE_STEP_DONE, step_of(cycle, NULL));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    serve_for(scheduler, 2 * S);
+    cycle = step_driver(b);
+    CHECK(cycle != 0);
+    complete(run_of(cycle, "others"));
+    serve(scheduler);
+    CHECK_INT(OVER, others->state);
+    CHECK_INT(0, others->given_back);
+    close_served(scheduler, socket);
+}
+
+/** A member that has neither a window nor a driver runs nothing, and keeps nobody. */
+static void test_pool_without_window(void) {
+    selene_scheduler scheduler = open_node();
+    const char *socket = serve_members(scheduler);
+    selene_scheduler a = member_of(socket, "a", 2), c = member_of(socket, "c", 3);
+    struct job *idle = add_job("idle", 3), *own = add_job("own", 1), *job = add_job("job", 2);
+    serve_for(scheduler, S);
+    CHECK_INT(0, base.claims);
+    drive(a);
+    serve_for(scheduler, S);
+    CHECK_INT(RUNS, job->state);
+    selene_cycle cycle = step_driver(a);
+    CHECK(cycle != 0);
+    complete(run_of(cycle, "job"));
+    serve_for(scheduler, 2 * S);
+    CHECK_INT(OVER, job->state);
+    CHECK_INT(0, idle->attempt + idle->given_back);
+    CHECK_INT(0, own->attempt + own->given_back);
+    /* With a window of its own it takes part. */
+    selene_cycle its = begin(c, rolling(10 * MIN, 1));
+    serve_for(scheduler, 2 * S);
+    complete(run_of(its, "idle"));
+    serve(scheduler);
+    CHECK_INT(OVER, idle->state);
+    CHECK_INT(WAITS, own->state);
+    close_served(scheduler, socket);
+}
+
+/** What waits for a lane of its pool goes back, though one of another is free, which goes on. */
+static void test_pool_stuck(void) {
+    selene_scheduler scheduler = open_node();
+    const char *socket = serve_members(scheduler);
+    selene_scheduler a = member_of(socket, "a", 2), b = member_of(socket, "b", 3);
+    struct job *slow = add_job("slow", 3);
+    selene_cycle its = begin(b, rolling(10 * MIN, 1)), cycle = begin(a, rolling(10 * MIN, 1));
+    serve(scheduler);
+    selene_run run = run_of(its, "slow");
+    struct job *next = add_job("next", 3);
+    CHECK_OK(selene_node_hint(scheduler));
+    serve(scheduler);
+    CHECK_INT(RUNS, next->state);
+    /* It is of another pool, and does not end this one's window. */
+    CHECK_OK(selene_node_hint(scheduler));
+    CHECK_INT(SELENE_STEP_WAIT, step_of(cycle, NULL));
+    serve_for(scheduler, 3 * S);
+    CHECK_INT(1, next->given_back);
+    CHECK_INT(0, next->attempt);
+    struct job *quick = add_job("quick", 2);
+    serve_for(scheduler, 2 * S);
+    complete(run_of(cycle, "quick"));
+    serve_for(scheduler, MIN);
+    CHECK_INT(OVER, quick->state);
+    CHECK_INT(1, next->given_back);
+    complete(run);
+    serve_for(scheduler, 2 * S);
+    complete(run_of(its, "next"));
+    serve_for(scheduler, S);
+    CHECK_INT(OVER, slow->state);
+    CHECK_INT(OVER, next->state);
+    close_served(scheduler, socket);
+}
+
+/** A driver that does not come keeps none of another pool. */
+static void test_pool_waits(void) {
+    selene_scheduler scheduler = open_node();
+    const char *socket = serve_members(scheduler);
+    selene_scheduler a = member_of(socket, "a", 2), b = member_of(socket, "b", 3);
+    drive(a);
+    drive(b);
+    struct job *first = add_job("first", 2), *second = add_job("second", 2);
+    serve(scheduler);
+    CHECK_INT(RUNS, first->state);
+    struct job *job = add_job("job", 3);
+    serve_for(scheduler, 5 * S);
+    CHECK_INT(WAITS, second->state);
+    CHECK_INT(RUNS, job->state);
+    serve_for(scheduler, 4 * S);
+    CHECK_INT(0, first->given_back);
+    serve_for(scheduler, 3 * S / 2);
+    CHECK_INT(1, first->given_back);
+    CHECK_INT(WAITS, first->state);
+    struct job *later = add_job("later", 3);
+    CHECK_INT(RUNS, job->state);
+    selene_cycle cycle = step_driver(b);
+    CHECK(cycle != 0);
+    complete(run_of(cycle, "job"));
+    serve_for(scheduler, 2 * S);
+    complete(run_of(cycle, "later"));
+    serve_for(scheduler, 2 * S);
+    CHECK_INT(OVER, later->state);
+    CHECK_INT(SELENE_STEP_DONE, step_of(cycle, NULL));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(1, first->given_back);
+    CHECK_INT(0, second->given_back);
+    /* It is asked again a minute later. */
+    serve_for(scheduler, MIN);
+    CHECK_INT(RUNS, first->state);
+    close_served(scheduler, socket);
+}
+
 /* ---- leave and close ----------------------------------------------------------------- */
 
 static void test_leave(void) {
@@ -1558,6 +1733,12 @@ int main(int argc, char **argv) {
     run_test("N21 a driver opens windows for what its node claims before", test_driver);
     run_test("N21 what the governor refuses a window is given back", test_driver_refused);
     run_test("N21 what no window comes for is given back after 10 s", test_no_window);
+    run_test("N36 nothing is claimed for a lane of another pool", test_other_pools_window);
+    run_test("N36 nothing is claimed for a pool without a window or a driver",
+             test_pool_without_window);
+    run_test("N36 what waits for a lane of its pool goes back, though another's is free",
+             test_pool_stuck);
+    run_test("N36 a driver that does not come keeps no other pool waiting", test_pool_waits);
     run_test("N14 who leaves gives back, waits for its runs, tells of them and says bye",
              test_leave);
     run_test("N37 who is drained gives back, waits for its runs, and joins no more", test_drain);
