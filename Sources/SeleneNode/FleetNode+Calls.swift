@@ -59,7 +59,9 @@ extension FleetNode {
     if isTaken(min(flushAt, asksAt, wantsRuns && !wanted.isEmpty ? nextClaim : Time.never)) { return .turn }
     for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
     // What kept an incarnation from saying bye keeps nothing else.
-    for one in incarnations where one.byeAt > .min && canLeave(one) { if isTaken(one.byeAt) { return .bye(one.worker) } }
+    for one in incarnations where one.byeAt > .min && canLeave(one) {
+      if isTaken(one.byeAt) { return .bye(one.worker) }
+    }
     return nil
   }
 
