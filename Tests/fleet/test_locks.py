@@ -130,8 +130,6 @@ def test_n29_who_works_gives_a_lock_up_that_somebody_keeps(fleet: Looked) -> Non
         for statement in (
             f"select bye({worker})",
             f"select release(array[{run['seq']}::bigint], array[{run['run']}::bigint])",
-            f"select * from turn({worker}, '{{}}', '{{}}', '{{}}', '{{}}', back_seqs => array[{run['seq']}::bigint], "
-            f"back_runs => array[{run['run']}::bigint])",
         ):
             with pytest.raises(psycopg.errors.LockNotAvailable):
                 fleet.rows(statement)
@@ -139,6 +137,42 @@ def test_n29_who_works_gives_a_lock_up_that_somebody_keeps(fleet: Looked) -> Non
         with pytest.raises(psycopg.errors.LockNotAvailable):
             fleet.claim(worker)
     assert fleet.one(f"select bye({worker})") == 1
+
+
+def test_n8_a_turn_gives_back_what_nobody_keeps_and_says_what_it_could_not(fleet: Looked) -> None:
+    worker = fleet.hello()
+    fleet.rows("select register('a'), register('b')")
+    runs = fleet.claim(worker, 2)
+    keys = [run["seq"] for run in runs], [run["run"] for run in runs]
+    turn = "select what, run from turn(%s, '{}', '{}', '{}', '{}', back_seqs => %s, back_runs => %s)"
+    with fleet.another() as other, other.transaction(force_rollback=True):
+        other.execute("select cancel('a')")
+        assert fleet.rows(turn, worker, *keys) == [(5, next(run["run"] for run in runs if run["id"] == "a"))]
+        assert fleet.rows("select id from live where state = 'running'") == [("a",)]
+    assert fleet.rows(turn, worker, *keys) == []
+    assert fleet.one("select count(*) from slot where state = 4") == 0
+
+
+def test_n14_who_takes_nothing_more_keeps_what_it_holds_and_nothing_else(fleet: Looked) -> None:
+    worker, other = fleet.hello(), fleet.hello("other")
+    fleet.rows("select register('a'), register('b'), register('c'), register('d')")
+    runs = {run["id"]: run["run"] for run in fleet.claim(worker, 3)}
+    fleet.claim(other)
+    beat = "select what, number from beat(%s, 0, %s, holds_all => %s)"
+    held = [runs["a"]]
+    assert [what for what, _ in fleet.rows(beat, worker, held, False)] == [0]
+    assert fleet.one("select count(*) from slot where state = 4") == 4
+    # What somebody is at goes back with the next beat.
+    with fleet.another() as changes, changes.transaction(force_rollback=True):
+        changes.execute("select cancel('b')")
+        assert [what for what, _ in fleet.rows(beat, worker, held, True)] == [0]
+        assert fleet.rows("select id from live where state = 'running' order by id") == [("a",), ("b",), ("d",)]
+    assert [what for what, _ in fleet.rows(beat, worker, held, True)] == [0]
+    assert fleet.rows("select id from live where state = 'running' order by id") == [("a",), ("d",)]
+    assert fleet.rows("select attempts from slot where state = 0") == [(0,), (0,)]
+    # One that holds nothing has nothing.
+    fleet.rows(beat, worker, [], True)
+    assert fleet.rows("select id from live where state = 'running'") == [("d",)]
 
 
 @pytest.mark.parametrize(
