@@ -390,7 +390,7 @@ extension Scheduler {
 
   private func room(of task: ClaimedTask, _ node: SchedulerNode) -> PoolRoom {
     guard !crews.pools.isEmpty else { return node.room }
-    guard !hasRecord(task) else { return room(of: pool(of: table[task.slot]), node) }
+    if hasRecord(task) { return room(of: pool(of: table[task.slot]), node) }
     return node.machine.fleetClass(task.fleetClass).map { room(of: $0, node) } ?? node.room
   }
 

@@ -60,8 +60,8 @@ final class FleetModel {
     var isSuspect = false
     /// The last run that was decided.
     var decided: Int64 = 0
-    /// A run that was cancelled and has not come back: until then the id is taken (C4).
-    var stray: (run: Int64, worker: Int64)?
+    /// A run that was cancelled and has not come back: until then the id is taken, but no longer than that (C4, N25).
+    var stray: (run: Int64, worker: Int64, until: Instant)?
   }
 
   let rules: FleetRules
@@ -69,6 +69,8 @@ final class FleetModel {
   var now: Instant = 0
   /// D3 has 30 s at least, a whole lease here, which would hide runs that were taken too early.
   let interruptedPause: Span
+  /// For how long an id is taken by a run that does not come back: N25 has 10 min.
+  let strayPause: Span
   /// How long a task waits after a decision.
   var nextPause: () -> Span = { 0 }
   /// How long a claim takes it.
@@ -120,10 +122,10 @@ final class FleetModel {
     _modify { yield &records.history }
   }
 
-  init(tasks count: Int, interruptedPause: Span, rules: FleetRules = .all) {
+  init(tasks count: Int, interruptedPause: Span, strayPause: Span, rules: FleetRules = .all) {
     records = Records(tasks: Array(repeating: Task(), count: count))
     saved = records
-    self.interruptedPause = interruptedPause
+    (self.interruptedPause, self.strayPause) = (interruptedPause, strayPause)
     self.rules = rules
   }
 
@@ -167,6 +169,7 @@ final class FleetModel {
 
   /// Whatever a clock that jumped back made wait, waits no longer: due times follow the clock.
   func letDue() {
+    for place in tasks.indices { tasks[place].stray?.until = now + strayPause }
     for place in tasks.indices where tasks[place].state == .waiting {
       (tasks[place].due, tasks[place].isReady) = (.min, true)
     }
@@ -176,7 +179,7 @@ final class FleetModel {
   func cancel(_ place: Int) {
     guard tasks[place].state == .running else { return }
     onEnding(tasks[place].run, .cancelled)
-    tasks[place].stray = (tasks[place].run, tasks[place].worker)
+    tasks[place].stray = (tasks[place].run, tasks[place].worker, now + strayPause)
     (tasks[place].state, tasks[place].due, tasks[place].isSuspect) = (.waiting, now, false)
     tasks[place].isReady = true
   }
@@ -244,6 +247,7 @@ final class FleetModel {
     if rules.contains(.takingBack), !rules.contains(.steadiness) || me.steady <= now - me.lease {
       answer.tookBack = takeBack()
     }
+    for place in tasks.indices { if let stray = tasks[place].stray, stray.until <= now { tasks[place].stray = nil } }
     return answer
   }
 

@@ -38,7 +38,7 @@ final class Simulation {
   init(_ name: String, rules: FleetRules = .all, relaxed: Bool = false) {
     (self.name, isRelaxed) = (name, relaxed)
     chance = Chance(name)
-    fleet = FleetModel(tasks: Self.tasks, interruptedPause: Time.second, rules: rules)
+    fleet = FleetModel(tasks: Self.tasks, interruptedPause: Time.second, strayPause: 2 * Self.lease, rules: rules)
     fleet.nextPause = { [unowned self] in chance.span(0...20 * Time.second) }
     // Somebody holds an old snapshot now and then: looks take their time.
     fleet.nextTook = { [unowned self] in chance.once(in: 8) ? chance.span(0...Time.second / 2) : 0 }
