@@ -192,7 +192,8 @@ struct play_task {
 
 /**
  * Gives a task a latest begin, and an id of its own: it waits for no others and behind none, so that what becomes of it
- * does not depend on when its process ended. No call is made at that instant.
+ * does not depend on when its process ended. No call is made at that instant. An update, which counts from the registration,
+ * has one that is far away: a task would be too late by it at once, and only the call after it would say so.
  */
 static void play_hurry(struct play_task *out, uint64_t *random) {
     selene_task *task = &out->task;
@@ -203,6 +204,7 @@ static void play_hurry(struct play_task *out, uint64_t *random) {
     task->flags &= ~SELENE_TASK_AFTER_ANY_END;
     task->latest_begin =
         task->initial_delay + (1 + (int64_t)chance_below(random, 60000)) * MS + MS / 2;
+    if (task->existing == SELENE_EXISTING_UPDATE) task->latest_begin += 1000 * SELENE_DAY;
 }
 
 /** @param is_hurried  some have a latest begin */

@@ -225,6 +225,8 @@ static void play_opening(struct player *player, int64_t opened_at, const struct 
         const struct record *was = records_find(ended, record->info.sequence);
         struct record to = *records_find(found, record->info.sequence);
         to.position = record->position;
+        // What was left is the first one's.
+        to.texts = record->texts;
         memcpy(to.id, record->id, sizeof to.id);
 #define PLAY_CHANGE(field)                                                                         \
     if (record->info.field != was->info.field) to.info.field = record->info.field;
@@ -491,6 +493,43 @@ CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
 }
 
 /**
+ * Compares what a life has left with what is left of its twin after so many calls.
+ *
+ * @param out_is_other  whether they answered otherwise, which no other number of calls explains
+ * @return NULL, or the first difference
+ */
+static const char *life_difference(const struct life *life, uint64_t count, int64_t opened_at,
+                                   const struct records *got, struct finding behind,
+                                   int *out_is_other) {
+    struct player player;
+    struct records expected;
+    struct finding found;
+    const char *problem = replay(life, count, &player);
+    *out_is_other = problem != NULL;
+    if (problem) {
+        replay_end(life, &player);
+        return problem;
+    }
+    expected = after_the_end(&player, opened_at, got);
+    problem = records_difference(&expected, got);
+    records_free(&expected);
+    found = look_behind(player.scheduler);
+    replay_end(life, &player);
+    // A time that is forgotten makes begins too soon.
+    if (player.clock > opened_at) found.begins = behind.begins;
+    if (!problem &&
+        (found.begins != behind.begins || found.next_sequence != behind.next_sequence)) {
+        snprintf(play_problem, sizeof play_problem,
+                 "begin should answer %s, answers %s; the next sequence should be %" PRIu64
+                 ", is %" PRIu64,
+                 selene_status_name(found.begins), selene_status_name(behind.begins),
+                 found.next_sequence, behind.next_sequence);
+        problem = play_problem;
+    }
+    return problem;
+}
+
+/**
  * Finds after how many calls of a life the process ended, as the store tells it: least … most.
  *
  * @param opened_at  when the store was opened
@@ -509,33 +548,14 @@ CHECK_UNUSED static const char *life_find(const struct life *life, uint64_t leas
              life->answered, life->begun, least,
              life->answered ? deed_names[life->deeds[life->answered - 1].kind] : "open");
     for (uint64_t count = most + 1; count-- > least;) {
-        struct player player;
-        struct records expected;
-        struct finding found;
-        struct life played = *life;
-        const char *problem;
-        // It ended before what its opening did was stored, when it was too late for some tasks already.
-        if (count == 0 && opened_at < life->clock) played.clock = opened_at;
-        problem = replay(&played, count, &player);
-        if (problem) {
-            replay_end(life, &player);
-            return problem;
-        }
-        expected = after_the_end(&player, opened_at, got);
-        problem = records_difference(&expected, got);
-        records_free(&expected);
-        found = look_behind(player.scheduler);
-        replay_end(life, &player);
-        // A time that is forgotten makes begins too soon.
-        if (player.clock > opened_at) found.begins = behind.begins;
-        if (!problem &&
-            (found.begins != behind.begins || found.next_sequence != behind.next_sequence)) {
-            snprintf(play_problem, sizeof play_problem,
-                     "begin should answer %s, answers %s; the next sequence should be %" PRIu64
-                     ", is %" PRIu64,
-                     selene_status_name(found.begins), selene_status_name(behind.begins),
-                     found.next_sequence, behind.next_sequence);
-            problem = play_problem;
+        int is_other;
+        const char *problem = life_difference(life, count, opened_at, got, behind, &is_other);
+        if (problem && is_other) return problem;
+        // It ended before what its opening did was stored, and whoever looks is the first to find tasks that are too late.
+        if (problem && count == 0 && (!life->number || opened_at < life->clock)) {
+            struct life unopened = *life;
+            unopened.clock = opened_at;
+            problem = life_difference(&unopened, 0, opened_at, got, behind, &is_other);
         }
         if (!problem) {
             *out_count = count;

@@ -143,8 +143,9 @@ package final class SQLiteStore: Store {
       newest = max(newest, record.lastRun, record.changedAt)
     }
     var state = opened
-    // A commit that only changes records has its time in them, and need not write it elsewhere.
+    // A commit that changes records has its time in most of them, and need not write it elsewhere then.
     state.lastSeen = max(state.lastSeen, newest)
+    written.lastSeen = state.lastSeen
     remember(state)
     try loadTimes(into: table)
     try loadGroups(into: table)
@@ -268,21 +269,22 @@ package final class SQLiteStore: Store {
     let changes = StoredChanges(journal.stored, of: table)
     let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
     let (conditions, pauses) = (table.terms.conditions, table.pauses)
-    // Records have the time of their change, groups, conditions and pauses have none.
+    let times = table.handlerTimes.unsavedPlaces
+    let isMore =
+      !times.isEmpty || !groups.isEmpty || conditions.isUnsaved || pauses.isUnsaved || books != nil || !runs.isEmpty
+    // What is paused, or is due at another instant than was computed, has no time of that, nor has what is no record.
+    let isUntimed =
+      (isMore || !journal.isEmpty) && changes.newest <= written.lastSeen && state.lastSeen > written.lastSeen
     let mustWriteState =
-      isLast || !groups.isEmpty || conditions.isUnsaved || pauses.isUnsaved || changes.removed > 0
-      || state.life != written.life
+      isLast || isUntimed || changes.removed > 0 || state.life != written.life
       || state.lastRefresh != written.lastRefresh
       || state.lastProcessing != written.lastProcessing || state.generator != written.generator
-    let times = table.handlerTimes.unsavedPlaces
-    guard mustWriteState || !journal.isEmpty || !times.isEmpty || !groups.isEmpty || books != nil || !runs.isEmpty
-    else { return }
+    guard mustWriteState || isMore || !journal.isEmpty else { return }
     platform_fork_hold()
     defer { platform_fork_release() }
     let waits = waits
     self.waits = nil
-    let isAlone = changes.isOne && times.isEmpty && groups.isEmpty && waits == nil && runs.isEmpty
-    try transact(isOne: isAlone && !mustWriteState && books == nil) {
+    try transact(isOne: changes.isOne && !isMore && !mustWriteState && waits == nil) {
       var code = write(changes, journal, of: table)
       for place in times where code == SQLITE_OK { code = write(table.handlerTimes[place], at: place) }
       for group in groups where code == SQLITE_OK { code = write(group) }
@@ -294,7 +296,7 @@ package final class SQLiteStore: Store {
       if mustWriteState && code == SQLITE_OK { code = write(state) }
       return code
     }
-    if mustWriteState { written = state }
+    if mustWriteState { written = state } else { written.lastSeen = max(written.lastSeen, changes.newest) }
     keptWaits = waits
   }
 
@@ -654,11 +656,16 @@ private struct StoredChanges {
   private(set) var removed = 0
   /// How many are written.
   private(set) var kept = 0
+  /// The newest instant of those.
+  private(set) var newest: Instant = .min
 
   init(_ changes: [(slot: Int, sequence: UInt64)], of table: TaskTable) {
     for (slot, stored) in changes {
       let sequence = table.sequence(slot)
-      if sequence != 0 { kept += 1 }
+      if sequence != 0 {
+        kept += 1
+        newest = max(newest, table[slot].lastRun, table[slot].changedAt)
+      }
       if stored != 0 && stored != sequence { removed += 1 }
     }
   }
