@@ -393,10 +393,10 @@ static void act_and_die(void) {
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     task = task_of("two");
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
-    CHECK_OK(selene_task_pause(scheduler, "two", -1, NULL));
+    if (act == RESUME) CHECK_OK(selene_task_pause(scheduler, "two", -1, NULL));
     pass(SELENE_HOUR);
     task = task_of(act == UPDATE ? "one" : "three");
-    task.existing = SELENE_EXISTING_UPDATE;
+    if (act == UPDATE) task.existing = SELENE_EXISTING_UPDATE;
     if (act == REGISTER || act == UPDATE) CHECK_OK(selene_task_register(scheduler, &task, NULL));
     if (act == CANCEL) CHECK_OK(selene_task_cancel(scheduler, "one", -1, NULL));
     if (act == NEXT) CHECK_OK(selene_task_set_next(scheduler, "one", -1, due));
@@ -411,7 +411,7 @@ static void act_and_die(void) {
     if (act == SWITCH)
         CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_BACKGROUND_SWITCH, 0, 0));
     if (act == BEGIN) CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
-    if (act == COMPLETE) CHECK_INT(1, pull(scheduler, window, all_new_data));
+    if (act == COMPLETE) CHECK_INT(2, pull(scheduler, window, all_new_data));
     if (act == RESET) CHECK_OK(selene_scheduler_reset(scheduler));
     die();
 }
