@@ -579,6 +579,8 @@ package struct TaskRecord {
   package var priority: UInt8 { traits.priority }
   package var kind: Kind { traits.kind }
   package var isLive: Bool { !state.isTerminal }
+  /// The newest instant that it knows: time has come as far as that (P2).
+  package var newestInstant: Instant { max(lastRun, changedAt) }
 
   /// Whether it takes one of the places of its kind (T6).
   package var holdsPlace: Bool { !traits.isStanding && (state == .enqueued || state == .running) }

@@ -140,7 +140,7 @@ package final class SQLiteStore: Store {
         throw SeleneError(
           .storeCorrupt, "store", path: connection.path, "row \(rows.sequence) is not a valid task")
       }
-      newest = max(newest, record.lastRun, record.changedAt)
+      newest = max(newest, record.newestInstant)
     }
     var state = opened
     // A commit that changes records has its time in most of them, and need not write it elsewhere then.
@@ -664,7 +664,7 @@ private struct StoredChanges {
       let sequence = table.sequence(slot)
       if sequence != 0 {
         kept += 1
-        newest = max(newest, table[slot].lastRun, table[slot].changedAt)
+        newest = max(newest, table[slot].newestInstant)
       }
       if stored != 0 && stored != sequence { removed += 1 }
     }

@@ -36,6 +36,13 @@ class Answer:
         return json.loads(self.body)
 
 
+def answered(connection: socket.socket, method: str) -> Answer:
+    """What comes on a connection."""
+    answer = http.client.HTTPResponse(connection, method=method)
+    answer.begin()
+    return Answer(answer)
+
+
 class Site:
     """A page that is served."""
 
@@ -44,20 +51,15 @@ class Site:
         self.url = f"http://127.0.0.1:{port}/"
 
     def ask(self, path: str, method: str = "GET", body: str | bytes | None = None, **headers: str) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        """Head and body go as one: what cannot read a head (one without a host) closes, and would reset the rest."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
-        try:
-            connection.putrequest(method, path, skip_host=True)
-            for name, value in {"Host": f"127.0.0.1:{self.port}", **given}.items():
-                if value:
-                    connection.putheader(name, value)
-            data = body.encode() if isinstance(body, str) else body
-            if data is not None:
-                connection.putheader("Content-Length", str(len(data)))
-            connection.endheaders(data)
-            return Answer(connection.getresponse())
-        finally:
-            connection.close()
+        data = body.encode() if isinstance(body, str) else body
+        length = {} if data is None else {"Content-Length": str(len(data))}
+        fields = {"Host": f"127.0.0.1:{self.port}", **given, **length}
+        head = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items() if value), "", ""]
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as connection:
+            connection.sendall("\r\n".join(head).encode("latin-1") + (data or b""))
+            return answered(connection, method)
 
     def do(self, verb: str, id: object, token: str = TOKEN, **headers: str) -> Answer:
         return self.ask(f"/{verb}", "POST", json.dumps({"id": id}), X_Selene_Token=token, **headers)

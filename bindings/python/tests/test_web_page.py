@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -16,7 +17,18 @@ import pytest
 import pyselene as selene
 from browser import colours, keep
 from chrome import Tab, chrome
-from pages import PATIENCE, READY, TOKEN, Site, button, measured, refuses_foreign_requests, shown, try_from_another_page
+from pages import (
+    PATIENCE,
+    READY,
+    TOKEN,
+    Site,
+    answered,
+    button,
+    measured,
+    refuses_foreign_requests,
+    shown,
+    try_from_another_page,
+)
 from pyselene import Scheduler, State, Task
 from pyselene.cli.page.store import StoreBoard
 from test_cli import SOURCES, command, environment, folder, here, wait_for
@@ -163,6 +175,32 @@ def test_foreign_requests_are_refused(scheduler: Scheduler, site: Site) -> None:
     refuses_foreign_requests(site, "cancel", "later")
     assert scheduler.get("later").state is State.ENQUEUED
     assert site.do("cancel", "later", Origin=site.url[:-1], Sec_Fetch_Site="same-origin").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "length", "status"),
+    [("/cancel", "", 14, 401), ("/cancel", "evil.example", 14, 421), ("/", "", 14, 405), ("/cancel", "", 5000, 413)],
+)
+def test_a_refusal_is_read_by_who_sends_the_body_later(
+    site: Site, path: str, host: str, length: int, status: int
+) -> None:
+    """As urllib does it: a server that closes with the body unread resets the connection, and its answer is lost."""
+    with socket.create_connection(("127.0.0.1", site.port), PATIENCE) as connection:
+        host = host or f"127.0.0.1:{site.port}"
+        head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode())
+        assert not select.select([connection], [], [], 0.3)[0]
+        connection.sendall(b"x" * length)
+        assert answered(connection, "POST").status == status
+
+
+def test_who_leaves_within_a_request_is_no_fault(capfd: pytest.CaptureFixture[str], site: Site) -> None:
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", site.port), PATIENCE) as connection:
+            head = f"POST /cancel HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\nX-Selene-Token: {TOKEN}\r\n"
+            connection.sendall(f"{head}Content-Length: 100\r\n\r\nhalf".encode())
+    assert site.do("cancel", "later").status == 200
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -21,7 +21,7 @@ from .board import Board, Unanswered
 from .prometheus import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_HEADER: Final = "x-selene-token"
 
@@ -30,6 +30,9 @@ _KEEP: Final = 0.5
 
 _LONGEST: Final = 4096
 """Bytes of a request that changes something: an id has at most 255."""
+
+_READ: Final = 1_048_576
+"""Bytes after which a request that is too long is not read on."""
 
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -57,6 +60,9 @@ class Guard:
     """Lets only requests through that this page's own reader made, whatever other pages or names make a browser do.
 
     A name that is pointed here by others (DNS rebinding) is not among `hosts`; another page's request has its origin.
+
+    What is refused is read first: a connection that is closed with something unread is reset, and who sent it would see
+    that rather than the answer.
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
@@ -74,10 +80,14 @@ class Guard:
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 
-        request = Request(scope)
-        wrong = self._wrong(request)
+        request = Request(scope, receive)
+        try:
+            body = await _body(request)
+        except ClientDisconnect:
+            return
+        wrong = self._wrong(request) or ((413, "too long") if len(body) > _LONGEST else None)
         if wrong is None:
-            await self._app(scope, receive, with_headers)
+            await self._app(scope, _again(body, receive), with_headers)
         else:
             await _refused(wrong[1], wrong[0])(scope, receive, with_headers)
 
@@ -91,6 +101,28 @@ class Guard:
         if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "another page's request"
         return None
+
+
+async def _body(request: Request) -> bytes:
+    """What came with a request; of one that is too long, its begin, longer than is allowed."""
+    body, read = b"", 0
+    async for piece in request.stream():
+        read += len(piece)
+        if len(body) <= _LONGEST:
+            body += piece
+        if read > _READ:
+            break
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Gives a body that was read, and then what else comes."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again
 
 
 def _refused(why: str, status: int) -> JSONResponse:
@@ -170,13 +202,8 @@ class Page:
         """Does something with a task, for who has the token."""
         if not self.may_change(request):
             return _refused("the token is needed for that", 401)
-        body = b""
-        async for piece in request.stream():
-            body += piece
-            if len(body) > _LONGEST:
-                return _refused("too long", 413)
         try:
-            name = json.loads(body)["id"]
+            name = json.loads(await request.body())["id"]
         except (ValueError, TypeError, KeyError, RecursionError):
             name = None
         if not isinstance(name, str):
