@@ -80,7 +80,7 @@ static void test_pulled(void) {
 static void test_driver(void) {
     selene_scheduler scheduler = open_unlimited();
     selene_driver config = SELENE_DRIVER_INIT;
-    struct work slow = {.behaviour = SLEEP, .duration = REAL(200)}, other = {.behaviour = COMPLETE};
+    struct work slow = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
     config.refresh_lanes = 2;
     add_handler(scheduler, "slow", &slow);
     add_handler(scheduler, "other", &other);
@@ -89,6 +89,7 @@ static void test_driver(void) {
     wait_for("the slow one", &slow.started, 1);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_scheduler_drain(scheduler, 0));
     add(scheduler, once("other"));
+    atomic_store(&gate, 1);
     CHECK_OK(selene_scheduler_drain(scheduler, PATIENCE));
     CHECK_INT(1, atomic_load(&slow.returned));
     CHECK_INT(0, atomic_load(&slow.stopped));

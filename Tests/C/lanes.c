@@ -211,11 +211,18 @@ static void test_kept(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+static void *open_gate(void *nothing) {
+    check_sleep(REAL(100));
+    atomic_store(&gate, 1);
+    return nothing;
+}
+
 /** A lane that waits returns when the scheduler is closed, and close waits for those in handlers. */
 static void test_close(void) {
     selene_scheduler scheduler = open_real();
-    struct work work = {.behaviour = SLEEP, .duration = REAL(200)};
+    struct work work = {.behaviour = GATE};
     struct lent busy = {0}, waiting = {0};
+    pthread_t opener;
     add_lent(scheduler, "a", &work);
     selene_cycle cycle = begin(scheduler, lanes_of(AMPLE, 0, 2));
     start_lent(&busy, cycle);
@@ -223,8 +230,10 @@ static void test_close(void) {
     start_lent(&waiting, cycle);
     check_sleep(REAL(20));
     CHECK_INT(0, atomic_load(&waiting.back));
+    CHECK(pthread_create(&opener, NULL, open_gate, NULL) == 0);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(1, atomic_load(&work.returned));
+    CHECK(pthread_join(opener, NULL) == 0);
     /* Maybe by the thread that came back, a moment later. */
     wait_for("the end of the handler", &work.destroyed, 1);
     join_lent(&busy);
@@ -455,7 +464,7 @@ static int is_readable(int fd, int64_t patience) {
 static void test_descriptor(void) {
     selene_scheduler scheduler = open_real();
     struct work work = {.behaviour = COMPLETE};
-    selene_window window = lanes_of(ROOM + REAL(500), REAL(400), 2);
+    selene_window window = lanes_of(ROOM + REAL(500) + HELD_UP, REAL(400) + HELD_UP, 2);
     selene_report *report = NULL;
     selene_cycle cycle;
     selene_lane first, second;

@@ -550,6 +550,8 @@ static void test_hangs(void) {
     start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
     wait_for("the task behind the one that hangs", &other.returned, 1);
     CHECK_INT(0, atomic_load(&stuck.returned));
+    /* On a thread of its own. */
+    wait_for("the stop", &stuck.stopped, 1);
     CHECK_INT(SELENE_STOP_STALLED, atomic_load(&stuck.reason));
     selene_report *report = join_runner(&runner);
     CHECK_INT(1, report->expired);

@@ -26,7 +26,7 @@ cat >"$work/tasks" <<'END'
 once   schedule=once kind=processing     -- echo once
 retry  schedule=once max_attempts=2 backoff_delay=50ms -- echo tried; exit 75
 END
-echo 'late  schedule=once delay=2s -- true' >"$work/late"
+echo 'late  schedule=once delay=6s -- true' >"$work/late"
 echo 'later  schedule=once delay=1h -- echo later' >"$work/later"
 
 ends "an unknown option is refused in our words" 2 '^selene-run: --nope: unknown option; try --help$' -- \
@@ -133,7 +133,7 @@ ends "what ran when selene-run was killed is an attempt that failed" 0 'slow .*e
 ends "… and waits for its next one" 0 'not due yet' 'was running when its process ended' -- --store "$store" --explain slow "$work/kept"
 
 # A disk that is full while it waits for the next window, and has room again.
-echo "late  schedule=once delay=1s -- echo ran" >"$work/full"
+echo "late  schedule=once delay=10s -- echo ran" >"$work/full"
 (
   trap '' XFSZ # as a host must, for the limit of a file's size stands for the disk
   exec "$runner" --profile open --follow --store "$work/full.store" "$work/full" 2>&1

@@ -281,14 +281,18 @@ static int listen_at(const char *name, int type) {
     return made;
 }
 
-static selene_status try_briefly(const char *file) {
+static selene_status try_for(const char *file, int64_t timeout) {
     selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
     selene_scheduler connection = 0;
     options.path = text_of(file);
-    options.timeout = 50 * MS;
+    options.timeout = timeout;
     selene_status status = selene_scheduler_connect(&options, &connection);
     CHECK_INT(0, connection);
     return status;
+}
+
+static selene_status try_briefly(const char *file) {
+    return try_for(file, 50 * MS);
 }
 
 static void *answer_nonsense(void *context) {
@@ -333,11 +337,11 @@ static void test_mistakes(void) {
     CHECK(unlink(path("stream")) == 0);
     of_others = listen_at(path("stream"), SOCK_STREAM);
     CHECK(pthread_create(&thread, NULL, hang_up, &of_others) == 0);
-    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("stream")));
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_for(path("stream"), PATIENCE));
     DETAIL("who listens there ended the connection");
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK(pthread_create(&thread, NULL, answer_nonsense, &of_others) == 0);
-    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_briefly(path("stream")));
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, try_for(path("stream"), PATIENCE));
     DETAIL("is not the owner of a store");
     CHECK(pthread_join(thread, NULL) == 0);
     close(of_others);

@@ -512,7 +512,7 @@ static void test_killed(void) {
         end_owner(worker, SIGKILL);
         if (place == WITH_A_RUN) {
             WAIT_UNTIL(state_of(owner, "t") != SELENE_STATE_RUNNING);
-            CHECK(check_now() - killed < 50 * MS + check_slack());
+            CHECK(check_now() - killed < 50 * MS + 4 * check_slack());
             struct facts facts = facts_of(owner, "t");
             CHECK_INT(SELENE_STATE_ENQUEUED, facts.state);
             CHECK_INT(SELENE_STOP_INTERRUPTED, facts.stop_reason);
@@ -572,7 +572,7 @@ static void test_held_socket(void) {
     int64_t killed = check_now();
     end_owner(worker, SIGKILL);
     WAIT_UNTIL(state_of(owner, "t") != SELENE_STATE_RUNNING);
-    CHECK(check_now() - killed < 50 * MS + check_slack());
+    CHECK(check_now() - killed < 50 * MS + 4 * check_slack());
     CHECK(kill(child_of_it, SIGKILL) == 0);
     close(pipes[0]);
     close(pipes[1]);
@@ -592,7 +592,7 @@ static void test_stopped(void) {
     if (worker == 0) {
         selene_cycle cycle = 0;
         selene_run_info run;
-        selene_window window = lanes_of(check_stretch(400 * MS), 1);
+        selene_window window = lanes_of(S + 4 * check_slack(), 1);
         selene_scheduler member = member_of(file, "a");
         CHECK_OK(offer(member, "h"));
         CHECK_OK(selene_cycle_begin(member, &window, &cycle));

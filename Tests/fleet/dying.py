@@ -25,7 +25,7 @@ def main(dsn: str) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=scheduler.run_forever, daemon=True).start()
-    with Fleet(dsn).worker(scheduler, lease=1, poll=0.05):
+    with Fleet(dsn).worker(scheduler, lease=3, poll=0.05):
         sys.stdin.read()
     scheduler.close(0)
 

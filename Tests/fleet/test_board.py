@@ -467,4 +467,4 @@ def test_n33_what_queues_and_nodes_tell_grows_with_the_release(fresh: Fleet) -> 
         fleet.rows("select set_queue('q', max_input => 5)")
         assert [row["max_input"] for row in table(fleet, "queues")] == [5]
     assert fleet.one("select drain('alpha')") == 1
-    assert fleet.one("select array_agg(what) from beat(%s, 0)", worker) == [0, 4]
+    assert fleet.one("select array_agg(what) from beat(%s, null)", worker) == [0, 4]

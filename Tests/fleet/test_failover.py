@@ -122,7 +122,6 @@ def test_n34_workers_notice_a_failover_that_lost_commits_and_no_number_is_used_a
     pair: Pair, programs: dict[str, Path]
 ) -> None:
     fleet = pair.fleet
-    fleet.rows(f"select count(register('t' || i, handler => 'send')) from generate_series(1, {TASKS}) i")
     dsn = (
         f"host={pair.primary.folder},{pair.replica.folder} dbname={fleet.name} user=fleet"
         " target_session_attrs=read-write"
@@ -133,6 +132,9 @@ def test_n34_workers_notice_a_failover_that_lost_commits_and_no_number_is_used_a
         Worker(PYTHON, dsn, "python", **options),
     ]
     try:
+        # Both have something to end.
+        wait(lambda: fleet.one("select count(distinct name) from nodes where alive") == 2)
+        fleet.rows(f"select count(register('t' || i, handler => 'send')) from generate_series(1, {TASKS}) i")
         for worker in workers:
             wait(lambda: worker.words("end"))  # noqa: B023
         # What comes after the parting is to be enough.

@@ -394,7 +394,7 @@ def test_n16_a_transaction_that_is_not_committed_keeps_nobody_else(
     def handle(_: pyselene.Run) -> None: ...
 
     own.enqueue("a", handler="forgets")
-    with own.worker(scheduler, lease=12, poll=0.05):
+    with own.worker(scheduler, lease=30, poll=0.05):
         wait(lambda: kept.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS)
         for i in range(40):
             own.enqueue(f"t{i}", handler="h")

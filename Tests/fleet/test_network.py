@@ -19,7 +19,7 @@ from wire import DATABASE, Refused, Wire
 from workers import PYTHON, Worker, wait
 
 #: One that a machine which is held up for a second keeps.
-LEASE = 3000
+LEASE = 6000
 
 
 class Far:

@@ -72,7 +72,7 @@ def test_n23_a_node_tells_what_runs_of_a_class_take(fleet: Fleet) -> None:
         time.sleep(0.02)
 
     fleet.rows("select register('a', handler => 'h'), register('b', handler => 'h')")
-    with Working(fleet.server.dsn(fleet.name), {"h": handle}, lease=SECOND // 2):
+    with Working(fleet.server.dsn(fleet.name), {"h": handle}, lease=3 * SECOND):
         wait(lambda: fleet.one("select samples from class") == 2)
     assert 0.02 * SECOND <= fleet.one("select mean from class") < 5 * SECOND
 

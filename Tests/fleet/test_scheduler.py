@@ -275,7 +275,7 @@ def test_n21_what_does_not_begin_in_a_window_goes_back(own: Fleet, fleet: Looked
     fleet.rows("select count(register('t' || i, handler => 'h', expected => '1 ms')) from generate_series(1, 50) i")
     with own.worker(scheduler, poll=0.05) as worker:
         wait(lambda: worker.info().state is WorkerState.WORKING)
-        report = scheduler.run_cycle(budget=1, lanes=2, rolling=True)
+        report = scheduler.run_cycle(budget=25, reserve=20, lanes=2, rolling=True)
         assert len(report.runs) == 2
     assert len(begun) == 2
     assert fleet.rows("select state, attempts, count(*) from live group by 1, 2") == [("enqueued", 0, 48)]
@@ -523,7 +523,7 @@ def hang(run):
     print("hangs", flush=True)
     time.sleep(3600)
 
-with Fleet(sys.argv[1]).worker(scheduler, lease=1, poll=0.05):
+with Fleet(sys.argv[1]).worker(scheduler, lease=3, poll=0.05):
     scheduler.run_forever(lanes=4)
 """
 

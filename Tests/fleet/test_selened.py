@@ -296,8 +296,8 @@ def test_l9_a_process_that_is_killed_has_failed_an_attempt_of_the_fleet(fleet: F
 
 
 def test_n36_a_selened_that_is_killed_has_its_runs_taken_over(fleet: Fleet, start: Start) -> None:
-    # One that a machine which is held up for a second keeps.
-    lease = ("--lease", "4s")
+    # One that a machine which is held up for seconds keeps.
+    lease = ("--lease", "9s")
     first = start("selened", "one", *lease, dsn=dsn_of(fleet))
     start("selened", "other", *lease, dsn=dsn_of(fleet))
     member = start("c", "one")

@@ -178,10 +178,20 @@ fleet = Fleet(sys.argv[1])
 fleet.enqueue("a")
 if len(sys.argv) > 2:
     # Another thread is in a call, which takes its time.
-    threading.Thread(target=fleet.get, args=("a",), daemon=True).start()
+    forked = threading.Event()
+
+    def look():
+        while not forked.is_set():
+            fleet.get("a")
+
+    looking = threading.Thread(target=look)
+    looking.start()
     while fleet._lock.acquire(blocking=False):
         fleet._lock.release()
 child = os.fork()
+if len(sys.argv) > 2 and child:
+    forked.set()
+    looking.join()
 for number in range(200):
     assert fleet.get("a").id == "a"
     assert fleet.enqueue(f"{child} {number}").name == "ADDED"

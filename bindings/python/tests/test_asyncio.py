@@ -311,12 +311,18 @@ def test_pushed_cycles_are_awaited() -> None:
 
             assert outcomes(await scheduler.run_cycle_async(20, push=True)) == {"pushed": "new_data"}
 
+            begun = threading.Event()
+
             @scheduler.task("slow", push=True)
             def slow(run: selene.Run) -> None:
+                begun.set()
                 run.stopping.wait(20)
 
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(scheduler.run_cycle_async(60, push=True), 0.3)
+            pushing = asyncio.create_task(scheduler.run_cycle_async(60, push=True))
+            assert await asyncio.to_thread(begun.wait, 20)
+            pushing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await pushing
             # Cancelled, it has ended its cycle: what ran was asked to stop, counts as failed, and comes back.
             assert scheduler.get("slow").last_outcome is selene.Outcome.EXPIRED
             scheduler.begin().end()

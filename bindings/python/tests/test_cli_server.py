@@ -248,7 +248,8 @@ def test_l14_what_is_followed_can_be_looked_at_by_both_programs(folder: Path, pr
     try:
         wait_for(lambda: (folder / "tasks.db-sock").exists() or process.poll() is not None)
         assert process.poll() is None, (folder / "log").read_text()
-        assert (folder / "tasks.db-sock").stat().st_mode & 0o777 == 0o600
+        with selene.connect(folder / "tasks.db", wait=120):
+            assert (folder / "tasks.db-sock").stat().st_mode & 0o777 == 0o600
         assert "later" in here("list", "--store", "tasks.db").stdout
         assert "not due" in here("explain", "later", "--store", "tasks.db").stdout
         looked = subprocess.run(

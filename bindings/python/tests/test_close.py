@@ -66,13 +66,14 @@ def test_what_completes_within_the_grace_counts(tmp_path: Path) -> None:
 def test_in_the_last_tenth_it_is_asked_to_stop_and_a_failure_is_none(tmp_path: Path) -> None:
     path = tmp_path / "store"
     scheduler = selene.Scheduler(path)
-    begun, reasons = threading.Event(), []
+    begun, ended, reasons = threading.Event(), threading.Event(), []
 
     @scheduler.task("works", schedule="once")
     def works(run: selene.Run) -> None:
         begun.set()
         run.stopping.wait(SLACK)
         reasons.append(run.stopping.reason)
+        ended.set()
         raise selene.Retry
 
     runner = threading.Thread(target=scheduler.run_forever)
@@ -82,6 +83,7 @@ def test_in_the_last_tenth_it_is_asked_to_stop_and_a_failure_is_none(tmp_path: P
     scheduler.close(grace=1)
     assert time.monotonic() - began >= 0.85
     runner.join()
+    assert ended.wait(SLACK)
     assert reasons == [selene.StopReason.SHUTDOWN]
     with selene.Scheduler(path) as again:
         found = again.get("works")

@@ -520,7 +520,7 @@ def test_p3_a_close_that_is_interrupted_ends_all_the_same(where: str, monkeypatc
         cycle = scheduler.begin()  # noqa: F841
         scheduler.observe(lambda event: signal.raise_signal(signal.SIGINT))
     elif where == "wait":
-        assert outcomes(scheduler.run_cycle(2)) == {"deaf": "expired"}
+        assert outcomes(scheduler.run_cycle(5)) == {"deaf": "expired"}
         threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
     else:
         once = [True]

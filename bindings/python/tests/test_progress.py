@@ -189,7 +189,7 @@ def test_commands_tell_their_progress(folder: Path, program: str) -> None:
     try:
         wait_for(lambda: (folder / "t.db-sock").exists() or process.poll() is not None)
         assert process.poll() is None, (folder / "log").read_text()
-        with selene.connect(folder / "t.db") as scheduler:
+        with selene.connect(folder / "t.db", wait=120) as scheduler:
             wait_for(lambda: scheduler.get("pages").progress is not None)
             told = scheduler.get("pages").progress
             assert told is not None

@@ -93,6 +93,9 @@ def test_windows_and_runs_are_shown_as_they_go(scheduler: Scheduler, site: Site)
     window.start()
     wait_for(lambda: site.state["counts"]["failed"] == 1 and site.state["counts"]["running"] == 1, PATIENCE)
     wait_for(lambda: site.shown("long")["progress"] is not None, PATIENCE)
+    # What is told of runs as they go comes on a thread of its own.
+    wait_for(lambda: site.shown("long")["begun"] is not None, PATIENCE)
+    wait_for(lambda: [window["runs"] for window in site.state["windows"]] == [2], PATIENCE)
     long = site.shown("long")
     assert long["state"] == "running"
     assert long["begun"] <= site.state["now"]
@@ -405,7 +408,7 @@ def test_a_browser_shows_it_and_changes_tasks_with_the_token(scheduler: Schedule
     page.run(f"{button('Pause later')}.click()")
     page.until(button("Resume later"))
     assert scheduler.get("later").paused
-    assert page.run("document.getElementById('told').innerText") == "paused later"
+    page.until("document.getElementById('told').innerText === 'paused later'")
     # So are kinds, by whoever has the token.
     page.run(f"{button('Pause refresh tasks')}.click()")
     page.until(button("Resume refresh"))
