@@ -46,6 +46,8 @@ static void test_opens(void) {
     check_prompt(&first, at);
     at = add_due(scheduler, "second", PROCESSING, &second);
     check_prompt(&second, at);
+    /* A window that is still open would have the third one, too. */
+    wait_for_events(0, SELENE_EVENT_CYCLE_ENDED, -1, 2);
     add_handler(scheduler, "third", &third);
     task.initial_delay = REAL(300);
     at = check_now() + task.initial_delay;
@@ -78,7 +80,7 @@ static void test_retries(void) {
     add_handler(scheduler, "a", &work);
     task.backoff = SELENE_BACKOFF_LINEAR;
     /* Longer than a window may stay open, which would have the next attempt, too. */
-    task.backoff_delay = REAL(300);
+    task.backoff_delay = REAL(300) + HELD_UP;
     task.max_attempts = 3;
     add(scheduler, task);
     start(scheduler);
@@ -253,7 +255,7 @@ static void test_latency(void) {
     selene_scheduler scheduler = open_real();
     int64_t median = SELENE_NEVER;
     /* Slower only where everything is, by much. On a busy machine a series is held up now and then, but not each. */
-    const int64_t limit = 100 * MS + (check_slack() < S ? 0 : check_slack());
+    const int64_t limit = 100 * MS + (check_slack() < S ? check_slack() / 3 : check_slack());
     set_stopping(scheduler, SELENE_FACTOR_USER_ACTIVE, PROCESSING);
     start(scheduler);
     for (int series = 0; series < 3 && median > limit; series++) {

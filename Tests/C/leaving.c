@@ -283,7 +283,9 @@ static void test_left_behind(void) {
         CHECK_OK(selene_scheduler_open(&options, &scheduler));
         CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
         add_work(scheduler, "a", &work);
-        selene_report_destroy(push(scheduler, window_of(ROOM, 0, 1)));
+        /* A window may be over before its run begins. */
+        while (overruns(scheduler) == 0)
+            selene_report_destroy(push(scheduler, window_of(ROOM / 4, 0, 1)));
         CHECK_INT(1, overruns(scheduler));
         CHECK_INT(SELENE_REASON_HANDLER_STUCK,
                   why(scheduler, "a", SELENE_REASON_HANDLER_STUCK).reason);

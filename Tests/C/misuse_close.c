@@ -170,7 +170,7 @@ static void test_async_without_grace(void) {
     CHECK_INT(1, first.reports);
     CHECK_INT(1, second.reports);
     CHECK_INT(1, first.stopped);
-    CHECK_INT(1, slow.stops);
+    WAIT_FOR(1, slow.stops);
     CHECK_INT(SELENE_STOP_SHUTDOWN, slow.reason);
     CHECK_INT(0, slow.returned);
     CHECK_INT(0, slow.destroys);
@@ -209,7 +209,7 @@ static void test_async_short_grace(void) {
     WAIT_FOR(1, slow.entered);
     close_within(SLOW, SLOW, SLOW + AT_ONCE);
     CHECK_INT(0, slow.destroys);
-    CHECK_INT(1, receiver.destroys);
+    WAIT_FOR(1, receiver.destroys);
     let_go = 1;
     WAIT_FOR(1, slow.destroys);
 }

@@ -64,9 +64,10 @@ result "… and opens none" $(($? == 0))
 ends "--follow with a profile runs what is due until nothing is left" 0 'window of processing: 10 m 00 s' \
   'window of refresh: 30.00 s' 'once  *new_data  *exit 0  *succeeded' 'retry  *failed  *exit 75  *failed' \
   'window of processing: over, new_data' 'nothing is left to do' -- --profile open --follow --every 0s "$work/tasks"
+sed 's/50ms/3s/' "$work/tasks" >"$work/slowly" # a window that is still open would have both attempts
 ends "without a profile it is one window for all kinds, as long as --budget" 0 'window of both kinds: 30.00 s' \
   'once  *new_data' 'retry  *failed' 'window of both kinds: over, new_data' 'window of both kinds: over, failed' 'nothing is left to do' \
-  -- --follow --every 0s "$work/tasks"
+  -- --follow --every 0s "$work/slowly"
 ends "… and says for how long it sleeps" 0 'sleeping .* s$' 'late  *new_data' -- --follow --every 0s "$work/late"
 ends "--cycles ends it earlier, --budget is for both kinds" 0 'window of processing: 7.00 s' -- --profile open --follow \
   --kinds processing --budget 7s --cycles 1 "$work/tasks"
@@ -133,7 +134,7 @@ ends "what ran when selene-run was killed is an attempt that failed" 0 'slow .*e
 ends "… and waits for its next one" 0 'not due yet' 'was running when its process ended' -- --store "$store" --explain slow "$work/kept"
 
 # A disk that is full while it waits for the next window, and has room again.
-echo "late  schedule=once delay=10s -- echo ran" >"$work/full"
+echo "late  schedule=once delay=20s -- echo ran" >"$work/full"
 (
   trap '' XFSZ # as a host must, for the limit of a file's size stands for the disk
   exec "$runner" --profile open --follow --store "$work/full.store" "$work/full" 2>&1
@@ -213,7 +214,9 @@ printf '%s\n' "stays  every=1h -- echo as it was" "leaves  schedule=once -- touc
 "$runner" --follow --every 0s --lanes 2 --budget 10m "$work/edited" >"$work/log" 2>&1 &
 child=$!
 eventually test -e "$work/leaving"
-echo "stays  every=never -- true" >"$work/edited"
+# Two looks at an empty file in between would be an edit, too.
+echo "stays  every=never -- true" >"$work/edit"
+mv "$work/edit" "$work/edited"
 eventually grep -q 'edited was edited, and has mistakes' "$work/log"
 printf '%s\n' "stays  every=50ms -- echo changed" "joins  schedule=once -- echo joined" >"$work/edit"
 mv "$work/edit" "$work/edited"

@@ -2,10 +2,8 @@
  * server.c - one process has a store and serves it, others connect (docs/rules.md, section Server)
  */
 #include "emulated.h"
+#include "server_host.h"
 #include "server_tools.h"
-
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 
 /* ---- what a connection is ------------------------------------------------------------- */
 
@@ -357,16 +355,6 @@ static void test_owner_killed_in_flight(void) {
               strstr(asked.detail, "nothing was changed"));
         if (is_question) CHECK(!strstr(asked.detail, "may have been carried out"));
         CHECK_OK(selene_scheduler_close(asked.connection, 0));
-    }
-}
-
-/** Until the owner of a connection has been asked something that it has not read. */
-static void await_question(void) {
-    int unread = 0;
-    while (unread == 0) {
-        for (int descriptor = 3; descriptor < 64 && unread == 0; descriptor++)
-            if (ioctl(descriptor, SIOCOUTQ, &unread) != 0) unread = 0;
-        check_sleep(MS);
     }
 }
 

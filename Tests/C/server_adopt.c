@@ -519,7 +519,7 @@ static void test_expires(void) {
     int32_t reason = 0;
     pid_t owner = start_owner(file);
     add_task(file);
-    int64_t budget = 4 * S + 4 * check_slack(), left = 0;
+    int64_t budget = 4 * S + 12 * check_slack(), left = 0;
     struct holder own = hold(file, budget);
     int64_t held_at = check_now();
     end_owner(owner, SIGKILL);

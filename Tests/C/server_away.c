@@ -150,11 +150,10 @@ static void test_during(void) {
         }
         CHECK(kill(owner, SIGSTOP) == 0);
         CHECK(waitpid(owner, &status, WUNTRACED) == owner && WIFSTOPPED(status));
-        pid_t killer = kill_soon(owner);
+        pthread_t killer = kill_soon(owner);
         int may_be_done = is_among(call->name, changing, COUNT(changing));
         check_away(call, connection, may_be_done);
-        CHECK(waitpid(killer, &status, 0) == killer);
-        CHECK(waitpid(owner, &status, 0) == owner);
+        await_killer(killer, owner);
         CHECK_OK(selene_scheduler_close(connection, 0));
     }
     CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
@@ -202,7 +201,8 @@ static void try_work(int is_asked_before) {
         if (call->type == TAKES_SCHEDULER ||
             is_among(call->name, settled_here, COUNT(settled_here)))
             continue;
-        pid_t owner = start_owner(), killer = 0;
+        pid_t owner = start_owner();
+        pthread_t killer = 0;
         selene_scheduler member = take_a_run(call, &handle);
         if (is_asked_before) {
             CHECK(kill(owner, SIGSTOP) == 0);
@@ -213,10 +213,7 @@ static void try_work(int is_asked_before) {
         }
         /* Whether a window is over is asked as often as one likes. */
         check_away(call, handle, is_asked_before && strcmp(call->name, "selene_cycle_wait") != 0);
-        if (is_asked_before) {
-            CHECK(waitpid(killer, &status, 0) == killer);
-            CHECK(waitpid(owner, &status, 0) == owner);
-        }
+        if (is_asked_before) await_killer(killer, owner);
         CHECK_OK(selene_scheduler_close(member, 0));
         tried++;
     }

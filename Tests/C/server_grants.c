@@ -429,17 +429,12 @@ static void test_killed_in_window(void) {
     end_owner(owner, SIGKILL);
 }
 
-static void await_killer(pid_t killer, pid_t owner) {
-    int status;
-    CHECK(waitpid(killer, &status, 0) == killer);
-    CHECK(waitpid(owner, &status, 0) == owner);
-}
-
 /** The owner is killed while it is asked for a window (108), told that a driver ends (109), and that work rests (92). */
 static void test_killed_meanwhile(void) {
     const char *file = path("t.db");
     struct owner second = fork_owner(file), third = fork_owner(file), last = fork_owner(file);
-    pid_t owner = start_owner(file), killer;
+    pid_t owner = start_owner(file);
+    pthread_t killer;
     selene_scheduler member = member_of(file, "a"), look;
     selene_task_info *info = NULL;
     selene_cycle cycle = 0;

@@ -1,13 +1,17 @@
 /*
- * server_host.h - a handler that waits until it may return, and a process that kills an owner, for tests of serving
+ * server_host.h - a handler that waits until it may return, and a thread that kills an owner, for tests of serving
  */
 #ifndef SERVER_HOST_H
 #define SERVER_HOST_H
 
 #include "check.h"
 
+#include <linux/sockios.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /** What a handler did, and may do. */
@@ -54,16 +58,35 @@ CHECK_UNUSED static void end_working(selene_scheduler scheduler, int64_t grace, 
     let_go(work);
 }
 
-/** Begins a process that kills an owner that stands still, once the next call has been sent to it, also where all is slow. */
-CHECK_UNUSED static pid_t kill_soon(pid_t owner) {
-    pid_t killer = fork();
-    CHECK(killer >= 0);
-    if (killer == 0) {
-        check_sleep(20 * SELENE_MILLISECOND + check_slack() / 10);
-        kill(owner, SIGKILL);
-        _exit(0);
+/** Until the owner of a connection, which stands still, has been asked something; or until a while has passed. */
+CHECK_UNUSED static void await_question(void) {
+    const int64_t limit = check_now() + PATIENCE;
+    int unread = 0;
+    while (unread == 0 && check_now() < limit) {
+        for (int descriptor = 3; descriptor < 64 && unread == 0; descriptor++)
+            if (ioctl(descriptor, SIOCOUTQ, &unread) != 0) unread = 0;
+        check_sleep(SELENE_MILLISECOND);
     }
+}
+
+CHECK_UNUSED static void *kill_asked(void *owner) {
+    await_question();
+    check_sleep(20 * SELENE_MILLISECOND);
+    CHECK(kill((pid_t)(intptr_t)owner, SIGKILL) == 0);
+    return NULL;
+}
+
+/** Begins a thread that kills an owner that stands still, once the next call has been sent to it. */
+CHECK_UNUSED static pthread_t kill_soon(pid_t owner) {
+    pthread_t killer;
+    CHECK(pthread_create(&killer, NULL, kill_asked, (void *)(intptr_t)owner) == 0);
     return killer;
+}
+
+CHECK_UNUSED static void await_killer(pthread_t killer, pid_t owner) {
+    int status;
+    CHECK(pthread_join(killer, NULL) == 0);
+    CHECK(waitpid(owner, &status, 0) == owner);
 }
 
 #endif

@@ -415,8 +415,10 @@ static void twenty(uint32_t most) {
         wait_for("the one that works", &tick.started, before + 10);
     }
     look_on(scheduler, &tick, is_capped);
-    for (int i = 0; !is_capped && i < HANDLERS; i++)
+    for (int i = 0; !is_capped && i < HANDLERS; i++) {
+        wait_for("two of each", &hanging[i].started, 2);
         CHECK_BETWEEN(2, atomic_load(&hanging[i].started), 3);
+    }
     if (is_capped) {
         int64_t delay = 0;
         CHECK_OK(selene_scheduler_next_wakeup(scheduler, NULL, &delay));

@@ -564,7 +564,8 @@ static void observe(const selene_event *event, void *pointer) {
     observer->last = event->number;
     CHECK((event->type >= SELENE_EVENT_REGISTERED && event->type <= SELENE_EVENT_RELEASED) ||
           event->type == SELENE_EVENT_PAUSED || event->type == SELENE_EVENT_RESUMED ||
-          (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_HANDLER));
+          (event->type == SELENE_EVENT_TROUBLE &&
+           (event->detail == SELENE_TROUBLE_HANDLER || event->detail == SELENE_TROUBLE_OVERRUN)));
     atomic_fetch_add(&events_seen, 1);
     observing = NULL;
     observer->inside = 0;

@@ -119,8 +119,8 @@ struct Person: Sendable {
     for bin in 0..<10 where hours[bin] > 200 {
       let (p, q) = (said[bin] / hours[bin], seen[bin] / hours[bin])
       print("G5 said \(p) ‰, seen \(q) ‰ of \(hours[bin]) hours")
-      // A fiftieth of all hours is enough not to be chance, nor the one thing that hours of the day cannot know: weekends.
-      if hours[bin] * 50 > hours.reduce(0, +) { worst = max(worst, abs(p - q)) }
+      // A twenty-fifth of all hours is enough not to be chance, nor the one thing that hours of the day cannot know: weekends.
+      if hours[bin] * 25 > hours.reduce(0, +) { worst = max(worst, abs(p - q)) }
       error += abs(said[bin] - seen[bin])
     }
     print("G5 mean error \(error / hours.reduce(0, +)) ‰, SELENE_SEED=\(Seed.value)")

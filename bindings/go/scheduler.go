@@ -30,11 +30,11 @@ type Scheduler struct {
 
 	lock sync.Mutex
 	// cycles are those that goroutines work through.
-	cycles map[C.selene_cycle]struct{}
+	cycles map[C.selene_cycle]*work
 }
 
 func newScheduler(handle C.selene_scheduler, hasClock bool) *Scheduler {
-	return &Scheduler{handle: handle, hasClock: hasClock, cycles: map[C.selene_cycle]struct{}{}}
+	return &Scheduler{handle: handle, hasClock: hasClock, cycles: map[C.selene_cycle]*work{}}
 }
 
 // canWait is nil unless time is what a test says.
@@ -57,13 +57,13 @@ func (s *Scheduler) enter() bool {
 
 func (s *Scheduler) leave() { s.inside.Add(-1) }
 
-func (s *Scheduler) keep(cycle C.selene_cycle) bool {
+func (s *Scheduler) keep(w *work) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.isClosed.Load() {
 		return false
 	}
-	s.cycles[cycle] = struct{}{}
+	s.cycles[w.cycle] = w
 	return true
 }
 
@@ -91,12 +91,12 @@ func (s *Scheduler) Close(grace time.Duration) error {
 		return nil
 	}
 	cycles := s.cycles
-	s.cycles = map[C.selene_cycle]struct{}{}
+	s.cycles = map[C.selene_cycle]*work{}
 	s.lock.Unlock()
 	// Lanes that wait for a run come back, and who waits for an event.
 	C.selene_events_close(s.handle)
-	for cycle := range cycles {
-		C.selene_cycle_end(cycle, nil)
+	for _, w := range cycles {
+		w.end()
 	}
 	for s.inside.Load() > 0 {
 		time.Sleep(50 * time.Microsecond)

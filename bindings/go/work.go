@@ -6,6 +6,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,12 +18,15 @@ type work struct {
 	ctx       context.Context
 	// isFull is true while there are as many lanes as there may be.
 	isFull atomic.Bool
+	// report is that of a window that a close has ended, before it was waited for.
+	report *Report
+	ending sync.Mutex
 }
 
 // through works through a window until it is over, or the context is.
 func (s *Scheduler) through(ctx context.Context, cycle C.selene_cycle) (*Report, error) {
 	w := &work{scheduler: s, cycle: cycle, ctx: ctx}
-	if !s.keep(cycle) {
+	if !s.keep(w) {
 		return nil, errClosed
 	}
 	defer s.forget(cycle)
@@ -45,9 +49,21 @@ func (s *Scheduler) through(ctx context.Context, cycle C.selene_cycle) (*Report,
 		return report, ctx.Err()
 	}
 	if err != nil {
+		w.ending.Lock()
+		defer w.ending.Unlock()
+		if w.report != nil {
+			return w.report, nil
+		}
 		return nil, err
 	}
 	return newReport(raw), nil
+}
+
+// end ends the window for a close; whoever works through it has its report.
+func (w *work) end() {
+	w.ending.Lock()
+	defer w.ending.Unlock()
+	w.report, _ = end(w.cycle)
 }
 
 func end(cycle C.selene_cycle) (*Report, error) {

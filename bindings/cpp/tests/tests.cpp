@@ -885,16 +885,22 @@ void memory() {
     });
     scheduler.add({"a"});
     scheduler.pause_pool("others");
-    long before = 0;
     std::uint64_t failing = 0;
-    for (int i = 0; i < 200000; i++) {
-        if (i == 40000) before = resident();
-        CHECK(scheduler.pauses().size() == 1);
-        failing += scheduler.run_cycle(here()).failed;
-    }
-    CHECK(count == 200000 && failing == 100000);
-    // A byte a run would be 40 pages, a record that is lost two thousand.
-    CHECK(resident() - before < 64);
+    const auto grown_in = [&](int runs) {
+        const long before = resident();
+        for (int i = 0; i < runs; i++) {
+            CHECK(scheduler.pauses().size() == 1);
+            failing += scheduler.run_cycle(here()).failed;
+        }
+        return resident() - before;
+    };
+    grown_in(40000);
+    // A byte a run would be 40 pages, a record that is lost two thousand. The system itself may give some, once.
+    int stretches = 0;
+    do stretches++;
+    while (grown_in(160000) >= 64 && stretches < 4);
+    CHECK(stretches < 4);
+    CHECK(count == 40000 + 160000 * stretches && failing == static_cast<std::uint64_t>(count) / 2);
 }
 
 } // namespace

@@ -262,7 +262,9 @@ internal static class Tests
                 Same(report.Expired, 1UL);
                 Same(report.NewData, 5UL);
                 Same(scheduler.Get("times out").Failure, "timed out");
-                Same(scheduler.Info.OverrunThreads, 1U);
+                // A report that takes more than a second to be told counts, too, until it is.
+                while (scheduler.Info.OverrunThreads != 1)
+                    Thread.Sleep(1);
                 // Where nothing ends the run before, the window's deadline does. A slow machine begins nothing in a short one.
                 scheduler.Register(TaskRequest.Once("hangs"));
                 TimeSpan budget = TimeSpan.FromMilliseconds(50);

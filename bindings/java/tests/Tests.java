@@ -895,7 +895,7 @@ public final class Tests {
             equal(scheduler.run(Window.builder().budget(LONG).build()).newData(), 1800L);
             SchedulerInfo info = scheduler.info();
             equal(info.kinds(), EnumSet.allOf(Kind.class));
-            equal(info.enqueued() + info.running() + info.failed() + info.overrunThreads(), 0L);
+            equal(info.enqueued() + info.running() + info.failed(), 0L);
             equal(info.dispatched(), 1800L);
         }
     }

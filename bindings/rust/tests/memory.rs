@@ -28,16 +28,19 @@ fn memory_is_flat_over_100_000_runs_and_as_many_failures() {
     scheduler.register(&Task::standing("a").input(vec![0; 1000])).unwrap();
     scheduler.pause_pool("others", Kinds::ALL, None).unwrap();
     let window = Window::new(Duration::from_secs(30)).on_this_thread();
-    let (mut before, mut failed) = (0, 0);
-    for round in 0..200_000 {
-        if round == 40_000 {
-            before = resident();
+    let (mut runs, mut failed) = (0, 0);
+    let mut grown_in = |count: u64| {
+        let before = resident();
+        for _ in 0..count {
+            assert_eq!(scheduler.pauses().unwrap().len(), 1);
+            failed += scheduler.run(&window).unwrap().failed;
         }
-        assert_eq!(scheduler.pauses().unwrap().len(), 1);
-        failed += scheduler.run(&window).unwrap().failed;
-    }
-    assert_eq!(failed, 100_000);
-    // A byte a run would be 40 pages, a record that is lost two thousand.
-    let grown = resident() - before;
-    assert!(grown < 64, "{grown} pages");
+        runs += count;
+        assert_eq!(failed, runs / 2);
+        resident() - before
+    };
+    grown_in(40_000);
+    // A byte a run would be 40 pages, a record that is lost two thousand. The system itself may give some, once.
+    let grown: Vec<i64> = (0..4).map(|_| grown_in(160_000)).take_while(|grown| *grown >= 64).collect();
+    assert!(grown.len() < 4, "{grown:?} pages");
 }
