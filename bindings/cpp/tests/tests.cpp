@@ -897,7 +897,8 @@ void memory() {
     grown_in(40000);
     // A byte a run would be 40 pages, a record that is lost two thousand. The system itself may give some, once.
     int stretches = 0;
-    do stretches++;
+    do
+        stretches++;
     while (grown_in(160000) >= 64 && stretches < 4);
     CHECK(stretches < 4);
     CHECK(count == 40000 + 160000 * stretches && failing == static_cast<std::uint64_t>(count) / 2);
