@@ -22,7 +22,7 @@
 #define HELD_UP (4 * check_slack())
 #define LATE (150 * MS + HELD_UP)
 /** What a window has besides the time that its test is about, so that its handlers begin before it expires. */
-#define ROOM (1500 * MS + 2 * check_slack())
+#define ROOM (1500 * MS + check_slack())
 /** For a window that is to end by itself, early. */
 #define AMPLE (30 * S + HELD_UP)
 /** For handlers that return by themselves: close waits for them, however slow they are. */

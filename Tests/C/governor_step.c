@@ -798,7 +798,7 @@ static void test_poll(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     /* And time makes it readable by itself. */
     for (cycle = 0; !cycle; steps++) {
-        CHECK(readable(descriptor, 10 * S));
+        CHECK(readable(descriptor, PATIENCE));
         CHECK_OK(selene_driver_step(scheduler, &cycle, &at));
         if (!cycle && readable(descriptor, 0)) {
             CHECK_OK(selene_scheduler_now(scheduler, &now));
