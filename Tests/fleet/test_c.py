@@ -160,8 +160,7 @@ def test_the_demonstration_ends_and_leaves_nothing(tmp_path: Path) -> None:
     ends = Counter(
         line.split()[5].strip(",") for line in said.splitlines() if line.split()[2:3] == ["node"] and " ends " in line
     )
-    # One that is stopped because its node was held up for the length of a lease does not say that it ends.
-    assert 0 < len(ends) <= 24
+    assert len(ends) == 24
     assert "attempt 2" in said
     assert "the nodes have said good-bye" in said
 

@@ -263,8 +263,7 @@ internal static class Tests
                 Same(report.NewData, 5UL);
                 Same(scheduler.Get("times out").Failure, "timed out");
                 // A report that takes more than a second to be told counts, too, until it is.
-                while (scheduler.Info.OverrunThreads != 1)
-                    Thread.Sleep(1);
+                Same(SpinWait.SpinUntil(() => scheduler.Info.OverrunThreads == 1, Long), true);
                 // Where nothing ends the run before, the window's deadline does. A slow machine begins nothing in a short one.
                 scheduler.Register(TaskRequest.Once("hangs"));
                 TimeSpan budget = TimeSpan.FromMilliseconds(50);

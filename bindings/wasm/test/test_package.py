@@ -78,7 +78,7 @@ def test_a_window_runs_in_a_browser(tab: Tab, site: str) -> None:
         return (await scheduler.run({ budget: 120_000 })).runs;
     })()""")
     assert [(run["id"], run["outcome"]) for run in ran] == [("mail", "no_data")]
-    assert ran[0]["responseTime"] > 15
+    assert 15 < ran[0]["responseTime"] < 120_000
 
 
 @pytest.mark.skipif(not (PACKAGE / "selene-store.wasm").exists(), reason="there is no selene-store.wasm")
