@@ -197,6 +197,8 @@ extension Scheduler {
         workers.thisThread(works: false)
       } else if workers.isTellerCalled {
         workers.isTellerCalled = false
+        // A close waits for that, too.
+        if isClosing { slot.monitor.broadcast() }
         workers.thisThread(works: true)
         try standBy()
         workers.thisThread(works: false)
