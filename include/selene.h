@@ -536,8 +536,9 @@ enum {
      */
     SELENE_OPTIONS_NO_THREADS = 16,
     /**
-     * The host's clock is set (selene_clock_set) instead of being asked; it begins at clock_start. Not together with
-     * clock; everything that is said of a host clock applies to it, and descriptors follow it. Since: 0.2.
+     * The host sets the clock (selene_clock_set, selene_clock_advance) instead of being asked; it begins at clock_start.
+     * Not together with clock. Library threads, drivers, lanes and descriptors follow it: they wait until the host sets
+     * it. A host clock in this header is the other kind, the function in clock. Since: 0.2.
      */
     SELENE_OPTIONS_SET_CLOCK = 32
 };
@@ -867,6 +868,32 @@ SELENE_API selene_status selene_scheduler_now(selene_scheduler scheduler, int64_
  * Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_clock_set(selene_scheduler scheduler, int64_t now);
+
+enum {
+    /** selene_clock_advance also waits for the host: for handlers, except those that wait in selene_run_sleep and those
+     *  that were left behind, for the step of a driver that is due, and for a lane that a cycle waits for. Not for a host
+     *  whose only thread is the caller. */
+    SELENE_ADVANCE_HANDLERS = 1,
+    /** selene_clock_advance goes no further than the first instant at which something is due. */
+    SELENE_ADVANCE_ONCE = 2
+};
+
+/**
+ * Moves the clock of a scheduler with SELENE_OPTIONS_SET_CLOCK forward, from one instant at which something is due to the
+ * next, up to an instant. At each of them it waits until every thread of the library has done what is due and waits
+ * again: when the call returns, nothing more happens until the host calls the library or moves the clock.
+ *
+ * @param to        ns since the Unix epoch; the present: the call only waits; SELENE_NEVER: until nothing is due
+ * @param flags     0, or a sum of SELENE_ADVANCE_ numbers
+ * @param patience  how long the call waits for working threads at each instant, in ns of real time, 0 or more
+ * @param out_next  receives when something is due next, SELENE_NEVER if nothing is; or NULL
+ * @return UNSUPPORTED (the clock is the system's, or a selene_clock_fn), INVALID_ARGUMENT, REENTRANT (inside a callback),
+ *         BUSY (threads were still working after patience; the clock stands at that instant)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_clock_advance(selene_scheduler scheduler, int64_t to,
+                                              uint32_t flags, int64_t patience, int64_t *out_next);
 
 /**
  * Counts what the scheduler holds.
@@ -2532,6 +2559,18 @@ SELENE_API selene_status selene_run_complete_until(selene_run run, int32_t outco
  * Thread: any; cheap enough to be called in a loop. Since: 0.1.
  */
 SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason);
+
+/**
+ * Waits until so much scheduler time has passed, or the run is asked to stop. On a clock that the host sets the call
+ * returns when the host has moved the clock far enough.
+ *
+ * @param nanoseconds  ns, 0 or more
+ * @param out_reason   receives a SELENE_STOP_ number; SELENE_STOP_NONE: the whole time has passed
+ * @return as selene_run_stopping; INVALID_ARGUMENT; UNSUPPORTED (the clock is a selene_clock_fn)
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_run_sleep(selene_run run, int64_t nanoseconds, int32_t *out_reason);
 
 /**
  * Gives how much time a run has until it is asked to stop.

@@ -18,8 +18,13 @@ struct platform_monitor {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pthread_cond_t work;
-    // How many threads wait for a change; guarded by the mutex.
-    uint64_t waiting;
+    pthread_cond_t quiet;
+    // Threads that wait for a change, or for work, and were not woken since, and how many of the former are the library's own;
+    // how often each was woken, and how many threads were woken and have not come back. Guarded by the mutex, as all here.
+    uint64_t waiting, own, resting;
+    uint64_t changes, calls, woken;
+    // Threads that want to know when all others wait.
+    uint64_t watching;
 };
 
 platform_monitor *platform_monitor_create(void) {
@@ -33,7 +38,13 @@ void platform_monitor_renew(platform_monitor *monitor) {
     pthread_mutex_init(&monitor->mutex, NULL);
     system_condition_init(&monitor->changed);
     pthread_cond_init(&monitor->work, NULL);
-    monitor->waiting = 0;
+    system_condition_init(&monitor->quiet);
+    monitor->waiting = monitor->own = monitor->resting = 0;
+    monitor->changes = monitor->calls = monitor->woken = monitor->watching = 0;
+}
+
+static void tell_watching(platform_monitor *monitor) {
+    if (monitor->watching > 0) pthread_cond_broadcast(&monitor->quiet);
 }
 
 void platform_monitor_lock(platform_monitor *monitor) {
@@ -41,25 +52,57 @@ void platform_monitor_lock(platform_monitor *monitor) {
 }
 
 void platform_monitor_unlock(platform_monitor *monitor) {
+    tell_watching(monitor);
     pthread_mutex_unlock(&monitor->mutex);
 }
 
-void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds) {
+void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds, int is_own) {
+    const uint64_t changes = monitor->changes;
     monitor->waiting++;
+    if (is_own) monitor->own++;
+    tell_watching(monitor);
     system_condition_wait(&monitor->changed, &monitor->mutex, nanoseconds <= 0 ? 1 : nanoseconds);
-    monitor->waiting--;
+    if (monitor->changes != changes) {
+        monitor->woken--;
+    } else {
+        monitor->waiting--;
+        if (is_own) monitor->own--;
+    }
 }
 
 void platform_monitor_broadcast(platform_monitor *monitor) {
-    if (monitor->waiting > 0) pthread_cond_broadcast(&monitor->changed);
+    if (monitor->waiting == 0) return;
+    monitor->changes++;
+    monitor->woken += monitor->waiting;
+    monitor->waiting = monitor->own = 0;
+    pthread_cond_broadcast(&monitor->changed);
 }
 
 void platform_monitor_rest(platform_monitor *monitor) {
+    const uint64_t calls = monitor->calls;
+    monitor->resting++;
+    tell_watching(monitor);
     pthread_cond_wait(&monitor->work, &monitor->mutex);
+    if (monitor->calls != calls) monitor->woken--;
+    else monitor->resting--;
 }
 
 void platform_monitor_call(platform_monitor *monitor) {
+    if (monitor->resting == 0) return;
+    monitor->calls++;
+    monitor->woken += monitor->resting;
+    monitor->resting = 0;
     pthread_cond_broadcast(&monitor->work);
+}
+
+int64_t platform_monitor_still(platform_monitor *monitor) {
+    return monitor->woken > 0 ? -1 : (int64_t)(monitor->own + monitor->resting);
+}
+
+void platform_monitor_watch(platform_monitor *monitor, int64_t nanoseconds) {
+    monitor->watching++;
+    system_condition_wait(&monitor->quiet, &monitor->mutex, nanoseconds <= 0 ? 1 : nanoseconds);
+    monitor->watching--;
 }
 
 // ---- The registry and fork ----

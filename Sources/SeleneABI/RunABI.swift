@@ -104,6 +104,22 @@ public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutab
   }
 }
 
+@_cdecl("selene_run_sleep") @implementation
+public func selene_run_sleep(_ run: selene_run, _ nanoseconds: Int64, _ out_reason: UnsafeMutablePointer<Int32>!)
+  -> selene_status
+{
+  attempt { () throws(SeleneError) in
+    let out = try require(out_reason, "out_reason")
+    if try Scheduler.sleep(run, nanoseconds) {
+      out.pointee = 0
+    } else {
+      out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+        try scheduler.stopping(number, at: moment).reason.rawValue
+      }
+    }
+  }
+}
+
 @_cdecl("selene_run_progress") @implementation
 public func selene_run_progress(
   _ run: selene_run, _ done: Int64, _ total: Int64, _ text: UnsafePointer<CChar>!, _ text_length: Int64

@@ -165,6 +165,20 @@ public func selene_clock_set(_ scheduler: selene_scheduler, _ now: Int64) -> sel
   }
 }
 
+@_cdecl("selene_clock_advance") @implementation
+public func selene_clock_advance(
+  _ scheduler: selene_scheduler, _ to: Int64, _ flags: UInt32, _ patience: Int64,
+  _ out_next: UnsafeMutablePointer<Int64>!
+) -> selene_status {
+  attempt { () throws(SeleneError) in
+    guard flags <= 3 else { throw SeleneError(.invalidArgument, "flags", "is not a sum of SELENE_ADVANCE_ numbers") }
+    guard patience >= 0 else { throw .range("patience", patience, 0, .max, .duration) }
+    let came = try Scheduler.advanceClock(
+      scheduler, to: to, handlers: flags & 1 != 0, once: flags & 2 != 0, patience: patience)
+    (out_next as UnsafeMutablePointer?)?.pointee = came.next
+  }
+}
+
 extension selene_scheduler_info: SizedStruct {
   static var initial: selene_scheduler_info { selene_scheduler_info() }
 

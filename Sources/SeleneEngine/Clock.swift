@@ -47,6 +47,11 @@ struct Clock {
     last = .min
   }
 
+  /// Whether it is told what time it is.
+  var isTold: Bool { host?.told != nil }
+  /// Whether a thread may wait for time to pass: by the system's clock, or by one that is told, whose telling wakes it.
+  var wakes: Bool { host == nil || isTold }
+
   /// Lets time go on from here: what a store has seen is not seen again (P2).
   mutating func start(at instant: Instant) {
     offset = offset.adding(instant.subtracting(last))

@@ -85,6 +85,8 @@ package final class Cycle {
   var failure: SeleneError?
   /// Library threads that work on it, or lanes that may have a run of it.
   var lanes = 0
+  /// Threads of the host that wait in it for something to happen.
+  var waiting = 0
   /// Nothing more is dispatched: nothing was left to run, or the host said so.
   var isDone = false
   /// What its host waits for with a descriptor, or nil.

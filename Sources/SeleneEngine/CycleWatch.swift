@@ -35,6 +35,9 @@ final class CycleWatch {
 
   var descriptor: Int32 { watch.descriptor }
 
+  var sleepsUntil: Instant { watch.sleepsUntil }
+  var isAsleep: Bool { watch.isAsleep }
+
   /// The host has said what time it is: its timer is that.
   func follow(toldTime now: Instant) { watch.follow(toldTime: now) }
 

@@ -175,7 +175,9 @@ package final class Driver {
     if let watch { watch.poke() } else { member?.call() }
   }
 
-  private var isAsleep: Bool { watch?.isAsleep ?? isAway }
+  var isAsleep: Bool { watch?.isAsleep ?? isAway }
+  /// When it wakes by itself, if it sleeps.
+  var sleepsUntil: Instant { isAsleep ? wakesAt : Time.never }
 
   /// Others leave a window to it: it is called, and does not keep them waiting if it does not come.
   func callFirst(at now: Instant) {

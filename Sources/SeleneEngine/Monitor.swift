@@ -24,5 +24,22 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
   func call() { platform_monitor_call(raw) }
 
   /// Waits for a broadcast, at most for a time; may return early, so callers ask again.
-  func wait(_ time: Span) { platform_monitor_wait(raw, min(time, Self.longestSleep)) }
+  ///
+  /// - Parameter isOwn: whether this is a thread of the library that is in no function of the host, or is in a call that is
+  ///   counted as one that waits for time.
+  func wait(_ time: Span, isOwn: Bool = false) {
+    platform_monitor_wait(raw, min(time, Self.longestSleep), isOwn ? 1 : 0)
+  }
+
+  /// Waits for a broadcast, however long: no clock is asked. May return early.
+  func waitForChange() { platform_monitor_wait(raw, Time.hour, 1) }
+
+  /// How many of the library's threads wait or rest; nil while one that was woken has not come back. The caller holds the lock.
+  var still: Int? {
+    let count = platform_monitor_still(raw)
+    return count < 0 ? nil : Int(count)
+  }
+
+  /// Waits until another thread lets the lock go, at most for a time; may return early.
+  func watch(_ time: Span) { platform_monitor_watch(raw, min(time, Self.longestSleep)) }
 }

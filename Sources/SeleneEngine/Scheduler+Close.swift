@@ -34,15 +34,15 @@ extension Scheduler {
     _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }
   ) throws(SeleneError) {
     guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
-    let until = platform_boot_clock().adding(grace)
-    let scheduler = try enter(handle) { scheduler, _ throws(SeleneError) in
+    let (scheduler, end) = try enter(handle) { scheduler, _ throws(SeleneError) in
       if grace > 0 { try scheduler.refuseInsideCallback("waiting for runs") }
+      let end = scheduler.end(of: grace)
       scheduler.dispatches(false)
-      return scheduler
+      return (scheduler, end)
     }
     scheduler.lock()
     try scheduler.leaving { () throws(SeleneError) in
-      try scheduler.awaitRuns(until: until, serve) { $0.runsAtWork > 0 }
+      try scheduler.awaitRuns(until: end, serve) { $0.runsAtWork > 0 }
       try scheduler.save(at: scheduler.clock.last)
       let count = scheduler.runsAtWork
       guard count == 0 else {
@@ -72,23 +72,27 @@ extension Scheduler {
     return count
   }
 
-  /// Waits while runs are at work, at most until an instant of the boot clock. Called and left with the lock held.
+  /// Waits while runs are at work, at most until the end of a grace. Called and left with the lock held.
   ///
   /// - Throws: `invalidHandle` if it was closed meanwhile, `forked`.
   private func awaitRuns(
-    until: Instant, _ serve: (Span) -> Bool, while areAtWork: (Scheduler) -> Bool
+    until end: EndOfGrace, _ serve: (Span) -> Bool, while areAtWork: (Scheduler) -> Bool
   ) throws(SeleneError) {
+    let thread = platform_thread_number()
+    sleepers.calls += 1
+    defer { sleepers.calls -= 1 }
     while true {
       guard !isClosing, slot.scheduler === self else { throw .closedHandle }
-      guard clock.host == nil else { return }
+      // A clock that is told goes on while threads are at work that another thread may tell.
+      guard clock.host == nil || (clock.isTold && waitsForThreads(on: thread)) else { return }
       let now = tick()
       advance(to: now)
-      let wall = platform_boot_clock()
-      guard areAtWork(self), wall < until else { return }
+      let left = end.left(clock)
+      guard areAtWork(self), left > 0 else { return }
       guard try !settleDeliveries() else { continue }
-      let span = min(until.subtracting(wall), nextDue.subtracting(now))
+      let span = clock.isTold ? left : min(left, nextDue.subtracting(now))
       guard serve(0) else {
-        slot.monitor.wait(span)
+        pause(span, end)
         continue
       }
       unlock()
@@ -121,38 +125,38 @@ extension Scheduler {
     _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }, endServers: () -> Void = {}
   ) throws(SeleneError) {
     try checkClose(handle, grace: grace)
-    let until = platform_boot_clock().adding(grace)
-    if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: until, serve) }
+    let end = try enter(handle) { scheduler, _ throws(SeleneError) in scheduler.end(of: grace) }
+    if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: end, serve) }
     endServers()
     let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.shutDown(at: moment.now)
       return scheduler
     }
-    try scheduler.awaitHandlers(until: until)
+    try scheduler.awaitHandlers(until: end)
     try scheduler.retire()
     if let error = scheduler.saver.closingError { throw error }
   }
 
   /// Lets nothing more be dispatched for good, and what runs complete; the last part of the time it is asked to stop (R6).
   private static func drainForClose(
-    _ handle: UInt64, asking: Span, until: Instant, _ serve: (Span) -> Bool
+    _ handle: UInt64, asking: Span, until end: EndOfGrace, _ serve: (Span) -> Bool
   ) throws(SeleneError) {
     let (scheduler, hasHostClock) = try enter(handle) { scheduler, _ throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.isLeaving = true
       scheduler.dispatches(false)
-      return (scheduler, scheduler.clock.host != nil)
+      return (scheduler, !scheduler.clock.wakes)
     }
     // With a host clock it does not wait, as a drain.
     guard !hasHostClock else { return }
     scheduler.lock()
     try scheduler.leaving { () throws(SeleneError) in
       let thread = platform_thread_number()
-      try scheduler.awaitRuns(until: until.subtracting(asking), serve) { $0.waitsForRuns(on: thread) }
+      try scheduler.awaitRuns(until: end.earlier(by: asking), serve) { $0.waitsForRuns(on: thread) }
       guard scheduler.waitsForRuns(on: thread) else { return }
       scheduler.askRunsToStop()
-      try scheduler.awaitRuns(until: until, serve) { $0.waitsForRuns(on: thread) }
+      try scheduler.awaitRuns(until: end, serve) { $0.waitsForRuns(on: thread) }
     }
   }
 
@@ -169,6 +173,13 @@ extension Scheduler {
     runs.forEach { if $0.isAtWork && $0.cycle?.taker != thread { count += 1 } }
     lanes.forEach { if let run = $0.run, run.isAtWork, $0.thread == thread, run.cycle?.taker != thread { count -= 1 } }
     return count > 0
+  }
+
+  /// Whether runs are at work on threads of the library, of lanes or of other processes.
+  private func waitsForThreads(on thread: UInt64) -> Bool {
+    var found = false
+    runs.forEach { if $0.isAtWork && ($0.mode == .pushed || $0.mode == .member) { found = true } }
+    return found || hasLanesAtWork(but: thread)
   }
 
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
@@ -217,12 +228,12 @@ extension Scheduler {
     if isLast { try threadHooks.finish(life) }
   }
 
-  private func awaitHandlers(until: Instant) throws(SeleneError) {
+  private func awaitHandlers(until end: EndOfGrace) throws(SeleneError) {
     lock()
     let thread = platform_thread_number()
     // What was handed over is called by a thread that may only be about to.
     while workers.inHost > 0 || workers.isTellerCalled || hasLanesAtWork(but: thread) {
-      let left = until.subtracting(platform_boot_clock())
+      let left = end.left(clock)
       guard left > 0 else { break }
       slot.monitor.wait(left)
     }

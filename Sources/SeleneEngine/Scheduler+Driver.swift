@@ -15,7 +15,7 @@ extension Scheduler {
     _ draft: DriverDraft, hasThread: Bool, at moment: Moment
   ) throws(SeleneError) -> Driver {
     if hasThread { try refuseWithoutThreads() }
-    guard !hasThread || clock.host == nil else { throw Self.clockHasNoThread }
+    guard !hasThread || clock.wakes else { throw Self.clockHasNoThread }
     guard governance.driver == nil else { throw Self.driverIsOpen }
     let driver = try Driver.make(draft, hasThread: hasThread, followsSystem: clock.host == nil)
     if hasThread {
@@ -49,12 +49,14 @@ extension Scheduler {
     }
     guard let (scheduler, driver, inHandler) = stopped else { return }
     scheduler.lock()
-    let until = platform_boot_clock().adding(grace)
+    let end = scheduler.end(of: grace)
+    scheduler.sleepers.calls += 1
     while !driver.hasLeft || inHandler.contains(where: { $0.isInHandler }) {
-      let left = until.subtracting(platform_boot_clock())
+      let left = end.left(scheduler.clock)
       guard left > 0 else { break }
-      scheduler.slot.monitor.wait(left)
+      scheduler.pause(left, end)
     }
+    scheduler.sleepers.calls -= 1
     try scheduler.leave()
   }
 
@@ -79,7 +81,7 @@ extension Scheduler {
   /// - Parameter hasThread: whether its process calls the handlers of its windows.
   /// - Throws: `unsupported`, `busy`, `invalidArgument`.
   package func openDriver(_ draft: DriverDraft, hasThread: Bool, for member: Member) throws(SeleneError) {
-    guard !hasThread || clock.host == nil else { throw Self.clockHasNoThread }
+    guard !hasThread || clock.wakes else { throw Self.clockHasNoThread }
     guard member.driver == nil else { throw Self.driverIsOpen }
     member.driver = try Driver.make(draft, hasThread: hasThread, of: member)
     crews.hasDrivers = true
@@ -160,7 +162,8 @@ extension Scheduler {
   }
 
   private static var clockHasNoThread: SeleneError {
-    SeleneError(.unsupported, "with a host clock no thread can follow time; use selene_driver_open and _step")
+    SeleneError(
+      .unsupported, "with a host clock that is asked no thread can follow time; use selene_driver_open and _step")
   }
   private static var driverIsOpen: SeleneError { SeleneError(.busy, "a driver is open; stop it first") }
 

@@ -72,10 +72,12 @@ extension Scheduler {
     }
     let until = moment.now.adding(timeout)
     var now = moment.now
+    sleepers.calls += 1
+    defer { sleepers.calls -= 1 }
     while !cycle.isEnded && !lane.isLeftBehind {
       if saver.isAtWork {
         awaitStore()
-        if clock.host == nil { now = tick() }
+        if clock.wakes { now = tick() }
         advance(to: now)
         continue
       }
@@ -199,6 +201,8 @@ extension Scheduler {
     if timeout > 0 { try refuseInsideCallback("waiting for a cycle") }
     let until = moment.now.adding(timeout)
     var now = moment.now
+    sleepers.calls += 1
+    defer { sleepers.calls -= 1 }
     while !cycle.isEnded {
       if cycle.isDone && cycle.openRuns == 0 && (!saver.isAtWork || now > cycle.time.deadline) {
         return (try end(cycle, at: Moment(now: now)), now)
@@ -219,8 +223,10 @@ extension Scheduler {
   ///
   /// - Throws: `forked`, as `leave`.
   private func wait(for cycle: Cycle, until: Instant, at now: Instant) throws(SeleneError) -> Instant? {
-    guard clock.host == nil, now < until else { return nil }
-    if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
+    guard clock.wakes, now < until else { return nil }
+    cycle.waiting += 1
+    defer { cycle.waiting -= 1 }
+    if try !settleDeliveries() { rest(in: cycle, until: until, at: now) }
     // A scheduler that was closed has ended its cycles.
     guard !cycle.isEnded else { return now }
     let later = tick()

@@ -286,7 +286,7 @@ extension Scheduler {
 
   /// How long until an instant; −1 where waiting is of no use, since only the host's clock lets time pass.
   package func delay(until: Instant, at moment: Moment) -> Span {
-    clock.host == nil ? max(0, until.subtracting(moment.now)) : -1
+    clock.host == nil ? max(0, until.subtracting(moment.now)) : clock.isTold ? Time.hour : -1
   }
 
   private func sweepRuns(of member: Member) {

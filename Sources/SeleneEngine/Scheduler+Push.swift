@@ -21,7 +21,9 @@ extension Scheduler {
   package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
     lock()
     cycle.waiter = platform_thread_number()
+    sleepers.calls += 1
     return try leaving(handsOver: cycle.mode == .pushed) { () throws(SeleneError) in
+      defer { sleepers.calls -= 1 }
       if cycle.mode == .inline {
         try runInline(cycle)
       } else {
@@ -64,8 +66,8 @@ extension Scheduler {
   }
 
   func refuseThreadsOfHostClock() throws(SeleneError) {
-    guard clock.host == nil else {
-      throw SeleneError(.unsupported, "with a host clock only pulled and inline cycles are possible")
+    guard clock.wakes else {
+      throw SeleneError(.unsupported, "with a host clock that is asked only pulled and inline cycles are possible")
     }
   }
 
@@ -98,7 +100,7 @@ extension Scheduler {
       }
       if hasNews { _ = callTeller() }
       // No other thread may be there to let runs time out.
-      slot.monitor.wait(min(cycle.time.nextExpiry(after: now), nextDue).subtracting(now))
+      pause(until: min(cycle.time.nextExpiry(after: now), nextDue), at: now)
     }
   }
 
@@ -116,7 +118,7 @@ extension Scheduler {
         guard try call(run) || comeBack(to: cycle) else { return }
         try awaitDecision(of: run)
       case .wait(let until):
-        if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
+        if try !settleDeliveries() { rest(in: cycle, until: until, at: now) }
       case .done:
         // What becomes eligible a moment later is for the next window, which has all its lanes; not for the last one here.
         if cycle.isRolling { letFinish(cycle) }
@@ -150,11 +152,11 @@ extension Scheduler {
   }
 
   /// A lane waits; one of a rolling cycle also for what may become eligible (R1). Called and left with the lock held.
-  func rest(in cycle: Cycle, _ time: Span) {
-    guard cycle.isRolling else { return slot.monitor.wait(time) }
+  func rest(in cycle: Cycle, until: Instant, at now: Instant) {
+    guard cycle.isRolling else { return pause(until: until, at: now) }
     workers.rolledStamp = table.stamp
     workers.rollingWaiters += 1
-    slot.monitor.wait(time)
+    pause(until: until, at: now)
     workers.rollingWaiters -= 1
   }
 
@@ -209,7 +211,7 @@ extension Scheduler {
       case .wait(let until):
         guard until > now else { continue }
         guard let node, node.machine.isLooking, clock.host == nil else { break lane }
-        if try !settleDeliveries() { rest(in: cycle, until.subtracting(now)) }
+        if try !settleDeliveries() { rest(in: cycle, until: until, at: now) }
       case .done: break lane
       }
     }
@@ -257,7 +259,7 @@ extension Scheduler {
       guard run.isOpen else { return }
       if try !settleDeliveries() {
         let expiry = Budget.nextExpiry(run.expiresAt, run.deadline, after: now)
-        slot.monitor.wait(min(expiry, nextInstant(of: run)).subtracting(now))
+        pause(until: min(expiry, nextInstant(of: run)), at: now)
       }
     }
   }

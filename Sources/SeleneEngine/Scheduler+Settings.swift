@@ -178,5 +178,7 @@ extension Scheduler {
     advance(to: now)
     forEachDriver { $0.follow(toldTime: now) }
     for cycle in cycles { cycle.watch?.follow(toldTime: now) }
+    if crews.hasListeners { callMembers(all: true) }
+    slot.monitor.broadcast()
   }
 }

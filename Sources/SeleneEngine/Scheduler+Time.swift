@@ -41,6 +41,12 @@ extension Scheduler {
     }
   }
 
+  /// When time does something next; what ended since the last look is not counted.
+  func looksAgainAt() -> Instant {
+    _ = nextEffect()
+    return nextDue
+  }
+
   /// The next thing that time does; sets when the next look is due.
   private func nextEffect() -> (at: Instant, effect: Effect)? {
     var next: (at: Instant, effect: Effect)?

@@ -260,7 +260,7 @@ extension Scheduler {
     guard let handed = handOverSave(for: cycle, at: now) else { return (try? save(at: now)) != nil }
     var now = now
     while handed.isStored == nil && now <= cycle.time.deadline {
-      slot.monitor.wait(cycle.time.deadline.adding(1).subtracting(now))
+      pause(until: cycle.time.deadline.adding(1), at: now)
       now = tick()
     }
     return handed.isStored ?? true
@@ -268,7 +268,7 @@ extension Scheduler {
 
   /// Gives the save that the end of a cycle needs to a library thread; nil where there is nothing to save, or no thread for it.
   private func handOverSave(for cycle: Cycle, at now: Instant) -> HandedSave? {
-    guard saver.store.isDurable, clock.host == nil, options.hasThreads, !isClosing,
+    guard saver.store.isDurable, clock.wakes, options.hasThreads, !isClosing,
       table.journal?.isEmpty == false || governance.isUnsaved || saver.isAtWork,
       // Lanes are there so that a host needs no threads of the library: for them none is started before it is late.
       cycle.mode == .pushed || (cycle.mode == .lanes && (workers.alive > 0 || now > cycle.time.deadline)),

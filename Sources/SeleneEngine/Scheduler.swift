@@ -50,6 +50,8 @@ package final class Scheduler: @unchecked Sendable {
   let outputs = NumberMap<Bytes>()
   /// What the host has set for runs that have not come back, likewise.
   let users = NumberMap<UnsafeMutableRawPointer>()
+  /// Until when threads wait for a clock that is told, and how many of them are in handlers.
+  var sleepers = Sleepers()
   /// Nothing happens by itself before this instant.
   var nextDue: Instant = Time.never
 

@@ -28,6 +28,7 @@ final class Watch {
   private(set) var isAsleep = false
   /// When it wakes by itself, while it sleeps.
   private var wakesAt: Instant = Time.never
+  var sleepsUntil: Instant { isAsleep ? wakesAt : Time.never }
 
   private init(_ watch: OpaquePointer) { self.watch = watch }
 

@@ -398,6 +398,7 @@ struct runner {
     selene_status status;
     selene_report *report;
     int64_t returned_at;
+    atomic_int returned;
     pthread_t thread;
 };
 
@@ -405,6 +406,7 @@ CHECK_UNUSED static void *runner_main(void *argument) {
     struct runner *runner = argument;
     runner->status = selene_cycle_run(runner->scheduler, &runner->window, &runner->report);
     runner->returned_at = check_now();
+    atomic_store(&runner->returned, 1);
     return NULL;
 }
 
@@ -413,6 +415,7 @@ CHECK_UNUSED static void start_runner(struct runner *runner, selene_scheduler sc
     runner->scheduler = scheduler;
     runner->window = window;
     runner->report = NULL;
+    atomic_store(&runner->returned, 0);
     CHECK_INT(0, pthread_create(&runner->thread, NULL, runner_main, runner));
 }
 

@@ -52,6 +52,7 @@ static struct function functions[] = {
     FUNCTION(selene_scheduler_reset, "ih"),
     FUNCTION(selene_scheduler_observe, "ihppp"),
     FUNCTION(selene_clock_set, "ihl"),
+    FUNCTION(selene_clock_advance, "ihlulp"),
     FUNCTION(selene_event_init, "ipu"),
     FUNCTION(selene_events_open, "ihhp"),
     FUNCTION(selene_events_next, "ihlppp"),
@@ -119,6 +120,7 @@ static struct function functions[] = {
     FUNCTION(selene_run_user, "ihp"),
     FUNCTION(selene_run_complete_until, "ihil"),
     FUNCTION(selene_run_stopping, "ihp"),
+    FUNCTION(selene_run_sleep, "ihlp"),
     FUNCTION(selene_run_remaining, "ihp"),
     FUNCTION(selene_conditions_set, "ihuu"),
     FUNCTION(selene_conditions_get, "ihpp"),
@@ -549,6 +551,7 @@ static void test_every_function(void) {
     CHECK_INT(SELENE_STEP_WAIT, number);
     CHECK_INT(run.expires_at, at);
     CALL_OK("selene_run_stopping", u64(run.run), ptr(&number));
+    CALL_OK("selene_run_sleep", u64(run.run), i64(0), ptr(&number));
     CHECK_INT(SELENE_STOP_NONE, number);
     CALL_OK("selene_run_set_output", u64(run.run), ptr("left"), i64(4));
     CALL_OK("selene_run_set_user", u64(run.run), ptr(&window));
@@ -598,6 +601,7 @@ static void test_every_function(void) {
     CHECK(number == 0 && count == 0);
     CALL_OK("selene_events_close", u64(scheduler));
     CALL_STATUS(SELENE_ERROR_UNSUPPORTED, "selene_clock_set", u64(scheduler), i64(0));
+    CALL_STATUS(SELENE_ERROR_UNSUPPORTED, "selene_clock_advance", u64(scheduler), i64(0), u32(0), i64(0), ptr(NULL));
 
     /* This thread lends itself. */
     window.flags = SELENE_WINDOW_LANES;

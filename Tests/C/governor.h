@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 
 #define MIN SELENE_MINUTE
+#ifndef H
 #define H SELENE_HOUR
+#endif
 #define REFRESH SELENE_KIND_REFRESH
 #define PROCESSING SELENE_KIND_PROCESSING
 #define EACH (REFRESH | PROCESSING)

@@ -22,7 +22,11 @@ void platform_monitor_renew(platform_monitor *_Nonnull monitor);
 void platform_monitor_lock(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits for a broadcast, at most this many nanoseconds of CLOCK_MONOTONIC; may wake spuriously.
-void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds);
+void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds, int is_own);
+// How many of the library's own threads wait or rest; -1 while one that was woken has not come back.
+int64_t platform_monitor_still(platform_monitor *_Nonnull monitor);
+// Waits until another thread unlocks, waits or rests; may return early.
+void platform_monitor_watch(platform_monitor *_Nonnull monitor, int64_t nanoseconds);
 // The caller holds the lock.
 void platform_monitor_broadcast(platform_monitor *_Nonnull monitor);
 // Waits until there is work, however long; may wake for no reason.

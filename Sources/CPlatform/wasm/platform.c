@@ -31,7 +31,16 @@ void platform_monitor_lock(platform_monitor *monitor) {
 void platform_monitor_unlock(platform_monitor *monitor) {
     (void)monitor;
 }
-void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds) {
+void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds, int is_own) {
+    (void)monitor;
+    (void)is_own;
+    platform_sleep(nanoseconds);
+}
+int64_t platform_monitor_still(platform_monitor *monitor) {
+    (void)monitor;
+    return 0;
+}
+void platform_monitor_watch(platform_monitor *monitor, int64_t nanoseconds) {
     (void)monitor;
     platform_sleep(nanoseconds);
 }

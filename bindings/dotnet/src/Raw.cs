@@ -35,6 +35,8 @@ namespace Selene
         internal const int TROUBLE_CLOCK = 32;
         internal const int TROUBLE_FLEET = 64;
         internal const int TROUBLE_FLEET_CLOCK = 128;
+        internal const int ADVANCE_HANDLERS = 1;
+        internal const int ADVANCE_ONCE = 2;
         internal const int TASK_STEADY = 1;
         internal const int TASK_AFTER_ANY_END = 2;
         internal const int TASK_EXPEDITED = 4;
@@ -851,6 +853,10 @@ namespace Selene
         internal static extern int selene_clock_set(ulong scheduler, long now);
 
         [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_clock_advance(
+            ulong scheduler, long to, uint flags, long patience, long* out_next);
+
+        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_scheduler_get(ulong scheduler, SchedulerInfo* out_info);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1040,6 +1046,9 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_run_stopping(ulong run, int* out_reason);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_run_sleep(ulong run, long nanoseconds, int* out_reason);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_run_remaining(ulong run, long* out_remaining);

@@ -18,7 +18,7 @@ import pytest
 import pyselene as selene
 from pyselene import _driver
 from pyselene._drive import Drive
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
 
 
 def test_it_wakes_for_new_tasks_and_ends_on_stop() -> None:
@@ -45,20 +45,20 @@ def test_it_ends_when_the_scheduler_is_closed() -> None:
 
 
 def test_every_opens_windows_at_that_pace() -> None:
-    times: list[float] = []
-    with selene.Scheduler() as scheduler:
+    times: list[int] = []
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        begin = clock.now_ns
 
         @scheduler.task
         def tick(run: selene.Run) -> None:
-            times.append(time.monotonic())
+            times.append(clock.now_ns - begin)
             if len(times) == 3:
                 scheduler.stop()
 
-        begin = time.monotonic()
-        scheduler.run_forever(every=0.3)
-    assert len(times) == 3
-    # From the begin: how long after it a window's task runs is the machine's affair.
-    assert times[2] - begin >= 0.55
+        with clock.flowing():
+            scheduler.run_forever(every=300)
+    assert times == [0, 300 * 10**9, 600 * 10**9]
 
 
 def test_one_refused_kind_does_not_keep_the_other_from_running() -> None:
@@ -74,23 +74,18 @@ def test_one_refused_kind_does_not_keep_the_other_from_running() -> None:
 
 
 def test_a_stop_asks_what_runs_to_stop() -> None:
-    running = threading.Event()
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        begin = clock.now_ns
 
         @scheduler.task
         def work(run: selene.Run) -> bool:
-            running.set()
+            scheduler.stop()
             return run.stopping.wait(60)
 
-        def stop() -> None:
-            running.wait(60)
-            scheduler.stop()
-
-        threading.Thread(target=stop).start()
-        begin = time.monotonic()
-        # In the last tenth it is asked, so a short grace would leave a machine that is busy no time to answer.
-        scheduler.run_forever(60, grace=20)
-        assert time.monotonic() - begin < 30
+        with clock.flowing():
+            scheduler.run_forever(60, grace=20)
+        assert clock.now_ns - begin == 18 * 10**9
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 
 
@@ -107,13 +102,20 @@ def test_signals_end_it_cleanly(number: signal.Signals, call: str, tmp_path: Pat
     program = textwrap.dedent(f"""
         import asyncio, signal, threading
         import pyselene as selene
+        from pyselene.testing import ToldClock
         before = signal.getsignal(signal.SIGTERM)
-        scheduler = selene.Scheduler()
+        clock = ToldClock()
+        scheduler = selene.Scheduler(clock=clock)
+        heard = threading.Event()
         @scheduler.task
         def work(run):
             print("running", flush=True)
+            # Nothing passes before the signal has come.
+            while not scheduler._engine.driver._stopping:
+                heard.wait(0.001)
             run.stopping.wait(60)
-        {call}
+        with clock.flowing():
+            {call}
         assert signal.getsignal(signal.SIGTERM) == before
         assert scheduler.get("work").last_outcome == selene.Outcome.NEW_DATA
         scheduler.close()

@@ -15,10 +15,15 @@ import pytest
 
 import pyselene as selene
 from pyselene._run import Latch, Run
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
 from test_process import in_child
 
 WAIT = 20
+
+
+async def passes(clock: ToldClock, duration: float) -> None:
+    """Lets time pass while the loop goes on; what its coroutines do then is waited for by events."""
+    await asyncio.to_thread(clock.advance, duration, handlers=False)
 
 
 def outcomes(report: selene.Report) -> dict[str, str]:
@@ -32,7 +37,8 @@ def test_c8_a_second_stop_does_not_cancel_a_coroutine_again() -> None:
     async def main() -> list[str]:
         seen: list[str] = []
         running = asyncio.Event()
-        with selene.Scheduler() as scheduler:
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock) as scheduler:
 
             @scheduler.task
             async def work(run: selene.Run) -> None:
@@ -41,21 +47,21 @@ def test_c8_a_second_stop_does_not_cancel_a_coroutine_again() -> None:
                     await asyncio.sleep(WAIT)
                 except asyncio.CancelledError:
                     seen.append("asked")
-                    await asyncio.sleep(0.2)
+                    await asyncio.sleep(0.02)
                     seen.append("clean")
                     raise
 
             async with scheduler.driver() as driver:
                 await asyncio.wait_for(running.wait(), WAIT)
                 driver.stop()
-                await asyncio.sleep(0.05)
+                await passes(clock, 4.5)
             forever = asyncio.create_task(scheduler.run_forever_async(signals=False))
             running.clear()
             scheduler.enqueue("again", handler=work)
             await asyncio.wait_for(running.wait(), WAIT)
             for _ in range(2):
                 scheduler.stop()
-                await asyncio.sleep(0.05)
+                await passes(clock, 4.5)
             await asyncio.wait_for(forever, WAIT)
             # A window that ends meanwhile does not wait for what the coroutine has to clean up.
             async with asyncio.timeout(WAIT):
@@ -69,39 +75,44 @@ def test_c8_a_second_stop_does_not_cancel_a_coroutine_again() -> None:
 def test_c8_the_end_of_a_window_does_not_cancel_a_coroutine_again() -> None:
     async def main() -> list[str]:
         seen: list[str] = []
-        over = asyncio.Event()
-        with selene.Scheduler() as scheduler:
+        running, asked, clean, over = (asyncio.Event() for _ in range(4))
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock) as scheduler:
 
             @scheduler.task(expected=0.1)
             async def work(run: selene.Run) -> None:
+                running.set()
                 try:
                     await asyncio.sleep(WAIT)
                 except asyncio.CancelledError:
-                    await asyncio.sleep(3)
+                    asked.set()
+                    await clean.wait()
                     seen.append("clean")
                     raise
                 finally:
                     over.set()
 
-            report = await scheduler.run_cycle_async(4, reserve=1)
+            window = asyncio.create_task(scheduler.run_cycle_async(4, reserve=1))
+            await asyncio.wait_for(running.wait(), WAIT)
+            await passes(clock, 3)
+            await asyncio.wait_for(asked.wait(), WAIT)
+            await passes(clock, 1)
+            assert not window.done()
+            await passes(clock, 1e-9)
+            report = await asyncio.wait_for(window, WAIT)
             assert outcomes(report) == {"work": "expired"}
+            clean.set()
             await asyncio.wait_for(over.wait(), WAIT)
         return seen
 
     assert asyncio.run(main()) == ["clean"]
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked to stop, in the last tenth, has time to answer on a machine that is busy."""
-    monkeypatch.setattr("pyselene._driver.STOP_GRACE", 20 * 10**9)
-
-
 # ---- to whoever listens --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ["forever", "driver"])
-def test_c8_a_stop_calls_the_stop_function_once(what: str, patient: None) -> None:
+def test_c8_a_stop_calls_the_stop_function_once(what: str) -> None:
     told: list[tuple[str, selene.StopReason]] = []
     running, over = threading.Event(), threading.Event()
 
@@ -109,7 +120,8 @@ def test_c8_a_stop_calls_the_stop_function_once(what: str, patient: None) -> Non
         told.append((run.id, reason))
         over.set()
 
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
 
         @scheduler.task(on_stop=on_stop)
         def work(run: selene.Run) -> None:
@@ -122,27 +134,36 @@ def test_c8_a_stop_calls_the_stop_function_once(what: str, patient: None) -> Non
             assert running.wait(WAIT)
             scheduler.stop()
             scheduler.stop()
+            # Of five seconds the last tenth is for what is asked to stop.
+            clock.advance(4.5 - 1e-9, handlers=False)
+            assert told == []
+            clock.advance(1e-9, handlers=False)
             thread.join(2 * WAIT)
             assert not thread.is_alive()
         else:
             with scheduler.driver() as driver:
                 assert running.wait(WAIT)
                 driver.stop()
+                clock.advance(4.5 - 1e-9, handlers=False)
+                assert told == []
+                clock.advance(1e-9, handlers=False)
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
     assert told == [("work", selene.StopReason.EXPIRING)]
 
 
-def test_c8_a_stop_on_a_loop_calls_the_stop_function_once(patient: None) -> None:
+def test_c8_a_stop_on_a_loop_calls_the_stop_function_once() -> None:
     told: list[selene.StopReason] = []
 
     async def main() -> None:
         running, over = asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
 
         def on_stop(run: selene.Run, reason: selene.StopReason) -> None:
             told.append(reason)
-            over.set()
+            loop.call_soon_threadsafe(over.set)  # it comes on the thread that lets time pass
 
-        with selene.Scheduler() as scheduler:
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock) as scheduler:
 
             @scheduler.task(on_stop=on_stop)
             async def work(run: selene.Run) -> None:
@@ -152,8 +173,12 @@ def test_c8_a_stop_on_a_loop_calls_the_stop_function_once(patient: None) -> None
                 except asyncio.CancelledError:
                     await asyncio.wait_for(over.wait(), WAIT)
 
-            async with scheduler.driver():
+            async with scheduler.driver() as driver:
                 await asyncio.wait_for(running.wait(), WAIT)
+                driver.stop()
+                await passes(clock, 4.5 - 1e-9)
+                assert told == []
+                await passes(clock, 1e-9)
             assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 
     asyncio.run(main())
@@ -236,7 +261,8 @@ def test_c8_a_run_that_is_cancelled_on_its_way_to_an_event_loop_is_over() -> Non
 
 
 def test_a_run_that_is_on_its_way_to_its_handler_hears_of_a_stop() -> None:
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
         seen: list[selene.StopReason] = []
 
         @scheduler.task
@@ -246,12 +272,11 @@ def test_a_run_that_is_on_its_way_to_its_handler_hears_of_a_stop() -> None:
 
         def stop() -> None:
             scheduler.stop()
-            time.sleep(0.1)
 
         scheduler._engine.runs = EarlyRuns(stop)
-        begin = time.monotonic()
-        scheduler.run_forever(signals=False, grace=20)
-        assert time.monotonic() - begin < 20  # in its last second it is asked, and then it would have been over
+        with clock.flowing():
+            scheduler.run_forever(signals=False, grace=20)
+        assert clock.now_ns - scheduler.get("work").registered_at_ns == 18 * 10**9
         assert seen == [selene.StopReason.EXPIRING]
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 

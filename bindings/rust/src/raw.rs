@@ -77,6 +77,8 @@ pub const SELENE_TROUBLE_HANDLER: i32 = 16;
 pub const SELENE_TROUBLE_CLOCK: i32 = 32;
 pub const SELENE_TROUBLE_FLEET: i32 = 64;
 pub const SELENE_TROUBLE_FLEET_CLOCK: i32 = 128;
+pub const SELENE_ADVANCE_HANDLERS: i32 = 1;
+pub const SELENE_ADVANCE_ONCE: i32 = 2;
 pub const SELENE_SCHEDULE_STANDING: i32 = 0;
 pub const SELENE_SCHEDULE_ONCE: i32 = 1;
 pub const SELENE_SCHEDULE_PERIODIC: i32 = 2;
@@ -1036,6 +1038,7 @@ extern "C" {
     pub fn selene_scheduler_close(scheduler: selene_scheduler, grace: i64) -> selene_status;
     pub fn selene_scheduler_now(scheduler: selene_scheduler, out_now: *mut i64) -> selene_status;
     pub fn selene_clock_set(scheduler: selene_scheduler, now: i64) -> selene_status;
+    pub fn selene_clock_advance(scheduler: selene_scheduler, to: i64, flags: u32, patience: i64, out_next: *mut i64) -> selene_status;
     pub fn selene_scheduler_get(scheduler: selene_scheduler, out_info: *mut selene_scheduler_info) -> selene_status;
     pub fn selene_scheduler_enable(scheduler: selene_scheduler, kinds: u32) -> selene_status;
     pub fn selene_scheduler_pause(scheduler: selene_scheduler, kinds: u32, pool: *const c_char, pool_length: i64, until: i64) -> selene_status;
@@ -1096,6 +1099,7 @@ extern "C" {
     pub fn selene_run_fail(run: selene_run, outcome: i32, delay: i64, message: *const c_char, message_length: i64) -> selene_status;
     pub fn selene_run_complete_until(run: selene_run, outcome: i32, next: i64) -> selene_status;
     pub fn selene_run_stopping(run: selene_run, out_reason: *mut i32) -> selene_status;
+    pub fn selene_run_sleep(run: selene_run, nanoseconds: i64, out_reason: *mut i32) -> selene_status;
     pub fn selene_run_remaining(run: selene_run, out_remaining: *mut i64) -> selene_status;
     pub fn selene_run_progress(run: selene_run, done: i64, total: i64, text: *const c_char, text_length: i64) -> selene_status;
     pub fn selene_run_set_user(run: selene_run, user: *mut c_void) -> selene_status;

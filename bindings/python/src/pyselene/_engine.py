@@ -32,6 +32,7 @@ from ._workers import Job, Workers
 #: What a completion answers whose run was over before.
 _OVER = (_raw.SELENE_ERROR_STALE_RUN, _raw.SELENE_ERROR_ALREADY_COMPLETED, _raw.SELENE_ERROR_INVALID_HANDLE)
 _NOW = time.monotonic_ns
+_FOR_EVER = 100 * 365 * 86_400 * SECOND
 #: Runs that may be on their way to their workers, and more.
 _EARLY = 1_000
 
@@ -120,6 +121,8 @@ class Engine:
         #: Threads that wait for cycles here.
         self.waiters: set[int] = set()
         self.clock = clock
+        #: The ToldClock, for which threads wait as for the system's.
+        self.told: Any = None
         #: Whether only the host's own code lets time pass; any other clock goes on by itself.
         self.stands_still = clock is not None and clock.virtual is not None
         #: Without a file no call waits for anything: they keep the interpreter's lock, which is faster.
@@ -383,6 +386,10 @@ class Engine:
             remaining = self.remaining(run)
             self.clock.virtual.advance_ns(remaining if left is None else max(0, min(left, remaining)))
             return run._ask() != 0
+        if self.told is not None:
+            reason = ctypes.c_int32()
+            status = library.selene_run_sleep(run.token, _FOR_EVER if left is None else max(left, 0), ctypes.byref(reason))
+            return run._ask() != 0 if status == _raw.SELENE_OK else True
         until = None if left is None else _NOW() + left
         while True:
             # No other thread may be there to notice the expiry: ask again when it has come.

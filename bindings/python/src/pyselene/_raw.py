@@ -94,6 +94,8 @@ SELENE_TROUBLE_HANDLER = 16
 SELENE_TROUBLE_CLOCK = 32
 SELENE_TROUBLE_FLEET = 64
 SELENE_TROUBLE_FLEET_CLOCK = 128
+SELENE_ADVANCE_HANDLERS = 1
+SELENE_ADVANCE_ONCE = 2
 SELENE_SCHEDULE_STANDING = 0
 SELENE_SCHEDULE_ONCE = 1
 SELENE_SCHEDULE_PERIODIC = 2
@@ -1160,6 +1162,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_scheduler_close": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_now": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_clock_set": (c_int32, (c_uint64, c_int64)),
+    "selene_clock_advance": (c_int32, (c_uint64, c_int64, c_uint32, c_int64, POINTER(c_int64))),
     "selene_scheduler_get": (c_int32, (c_uint64, POINTER(selene_scheduler_info))),
     "selene_scheduler_enable": (c_int32, (c_uint64, c_uint32)),
     "selene_scheduler_pause": (c_int32, (c_uint64, c_uint32, c_char_p, c_int64, c_int64)),
@@ -1261,6 +1264,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_fail": (c_int32, (c_uint64, c_int32, c_int64, c_char_p, c_int64)),
     "selene_run_complete_until": (c_int32, (c_uint64, c_int32, c_int64)),
     "selene_run_stopping": (c_int32, (c_uint64, POINTER(c_int32))),
+    "selene_run_sleep": (c_int32, (c_uint64, c_int64, POINTER(c_int32))),
     "selene_run_remaining": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_run_progress": (c_int32, (c_uint64, c_int64, c_int64, c_char_p, c_int64)),
     "selene_run_set_user": (c_int32, (c_uint64, c_void_p)),
@@ -1377,6 +1381,7 @@ class Functions:
         "selene_scheduler_close",
         "selene_scheduler_now",
         "selene_clock_set",
+        "selene_clock_advance",
         "selene_scheduler_get",
         "selene_scheduler_enable",
         "selene_scheduler_pause",
@@ -1437,6 +1442,7 @@ class Functions:
         "selene_run_fail",
         "selene_run_complete_until",
         "selene_run_stopping",
+        "selene_run_sleep",
         "selene_run_remaining",
         "selene_run_progress",
         "selene_run_set_user",
@@ -1548,6 +1554,7 @@ class Functions:
     selene_scheduler_close: Any
     selene_scheduler_now: Any
     selene_clock_set: Any
+    selene_clock_advance: Any
     selene_scheduler_get: Any
     selene_scheduler_enable: Any
     selene_scheduler_pause: Any
@@ -1608,6 +1615,7 @@ class Functions:
     selene_run_fail: Any
     selene_run_complete_until: Any
     selene_run_stopping: Any
+    selene_run_sleep: Any
     selene_run_remaining: Any
     selene_run_progress: Any
     selene_run_set_user: Any

@@ -106,6 +106,7 @@ class Scheduler(CycleCalls):
     ) -> None:
         if isinstance(executor, ProcessPoolExecutor) or (executor is not None and not hasattr(executor, "submit")):
             raise TypeError("executor must run functions in this process, such as a ThreadPoolExecutor")
+        told, clock = (clock, None) if hasattr(clock, "_own") else (None, clock)
         if clock is not None and not callable(clock):
             raise TypeError(f"clock must be callable, not {type(clock).__name__}")
         raw = _raw.selene_options()
@@ -162,6 +163,8 @@ class Scheduler(CycleCalls):
         engine = Engine(host, path is None, executor)
         if thread_quality == "background":
             engine.workers = Workers(give_way)
+        if told is not None:
+            told._own(engine, raw)
         open_engine(engine, raw)
         self._own(engine)
 

@@ -52,6 +52,9 @@ final class Raw {
     /** Sets the clock of a scheduler with SELENE_OPTIONS_SET_CLOCK, and does what is due by then. */
     static native void selene_clock_set(long scheduler, long now);
 
+    /** Moves the clock of a scheduler with SELENE_OPTIONS_SET_CLOCK forward, from one instant at which something is due to the next, up to an instant. */
+    static native void selene_clock_advance(long scheduler, long to, int flags, long patience, long outNext);
+
     /** Counts what the scheduler holds. */
     static native void selene_scheduler_get(long scheduler, long outInfo);
 
@@ -235,6 +238,9 @@ final class Raw {
 
     /** Asks whether a run should stop. */
     static native int selene_run_stopping(long run, long outReason);
+
+    /** Waits until so much scheduler time has passed, or the run is asked to stop. */
+    static native void selene_run_sleep(long run, long nanoseconds, long outReason);
 
     /** Gives how much time a run has until it is asked to stop. */
     static native int selene_run_remaining(long run, long outRemaining);

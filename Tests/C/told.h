@@ -1,0 +1,60 @@
+/*
+ * told.h - tests of threads on a clock that is told: every instant is exact, and nothing waits for a span
+ *
+ * reach() lets time go on and returns once all threads of the library wait again. A handler that the library has called
+ * may still be at its first line: what it does is waited for (wait_for), or finished() waits for all handlers, too.
+ */
+#ifndef TOLD_H
+#define TOLD_H
+
+#include "cycles.h"
+
+#ifndef H
+#define H SELENE_HOUR
+#endif
+
+/** A scheduler on a clock that is told, which begins at START and asks the system nothing. */
+CHECK_UNUSED static selene_scheduler open_told_with(selene_options options) {
+    selene_scheduler scheduler = 0;
+    options.flags |= SELENE_OPTIONS_SET_CLOCK;
+    options.clock_start = START;
+    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    return scheduler;
+}
+
+CHECK_UNUSED static selene_scheduler open_told(void) {
+    const selene_options options = SELENE_OPTIONS_INIT;
+    return open_told_with(options);
+}
+
+CHECK_UNUSED static int64_t present(selene_scheduler scheduler) {
+    int64_t now = -1;
+    CHECK_OK(selene_scheduler_now(scheduler, &now));
+    return now;
+}
+
+/** Lets time go on up to an instant; when something is due behind it. */
+CHECK_UNUSED static int64_t reach(selene_scheduler scheduler, int64_t at) {
+    int64_t next = -1;
+    CHECK_OK(selene_clock_advance(scheduler, at, 0, PATIENCE, &next));
+    return next;
+}
+
+/** All that is due now is done, but for what handlers do. */
+CHECK_UNUSED static int64_t still(selene_scheduler scheduler) {
+    return reach(scheduler, present(scheduler));
+}
+
+/** Lets time go on by a span, and waits for the handlers, too. */
+CHECK_UNUSED static int64_t finished_by(selene_scheduler scheduler, int64_t at) {
+    int64_t next = -1;
+    CHECK_OK(selene_clock_advance(scheduler, at, SELENE_ADVANCE_HANDLERS, PATIENCE, &next));
+    return next;
+}
+
+CHECK_UNUSED static int64_t finished(selene_scheduler scheduler) {
+    return finished_by(scheduler, present(scheduler));
+}
+
+#endif /* TOLD_H */
