@@ -4,6 +4,11 @@
 # code, export exactly what Sources/SeleneABI/symbols.txt lists, and need nothing but libc and LIBS. SwiftPM
 # (Package.swift) makes the ordinary build of the same sources, for tests and sanitizers.
 
+# What was compiled in another folder is of no use in a checkout that was moved or copied.
+ifneq ($(shell .ci/here),)
+$(error .ci/here failed)
+endif
+
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
@@ -86,7 +91,7 @@ QUIETLY = .ci/quietly
 
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
-.PHONY: all libraries fleet fleet-library fleet-examples install-fleet wasm node java java-library dotnet page program examples run run-c run-python test test-targets check torture mutants bench bench-machine bench-fleet bench-connection runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-wasm deps-node deps-java deps-dotnet deps-fleet deps-fleet-library deps-bench deps-dist targets benchmarks help
+.PHONY: all libraries fleet fleet-library fleet-examples install-fleet wasm node java java-library dotnet page program examples run run-c run-python test test-all test-rest test-targets check torture mutants bench bench-machine bench-fleet bench-connection runtimes install dist uninstall clean format format-check interface examples deps deps-test deps-test-all deps-wasm deps-node deps-java deps-dotnet deps-fleet deps-fleet-library deps-bench deps-dist targets benchmarks help
 
 ## all            the libraries in build/ (the default); TARGET=aarch64-linux-gnu, …-musl: for arm64, for musl, in build/TARGET
 all: deps libraries program
@@ -100,20 +105,27 @@ run-c: all build/selene-run
 run-python: deps-test all
 	@bindings/python/run.sh
 
-## test           all tests; the last line says how many passed and failed
+## test           the tests of each change; the last line says how many passed and failed
 test: deps-test
 	@.ci/test
+
+## test-all       all tests: each runtime, browser, target and package, and valgrind; what is missing fails
+test-all: deps-test-all
+	@SELENE_TEST_ALL=1 .ci/test all
+# What test leaves out of test-all.
+test-rest: deps-test-all
+	@SELENE_TEST_ALL=1 .ci/test rest
 
 ## check          the quick part of the tests, in two to three minutes once they are built; before each commit
 check: deps-test
 	@.ci/test "swift check" "python check" "c check" "store check" interface format
 
 ## test-targets   the tests of what is built for others: arm64 on an emulator, musl, an old glibc, WebAssembly
-test-targets: deps-test
+test-targets: deps-test-all
 	@.ci/test targets wasm
 
 ## torture        kills, losses of power, faults, damage, hangs, random choices by the thousand, mutants; some hours
-torture: deps-test all mutants
+torture: deps-test-all all mutants
 	@.ci/suites/swift long && .ci/suites/c long && .ci/suites/c valgrind long && .ci/suites/store long && .ci/suites/reproducible && .ci/suites/targets long && .ci/suites/fleet long && .ci/suites/dist && bindings/python/test.sh long
 
 ## mutants        mistakes made one at a time, which tests must notice (Tests/mutants): some minutes
@@ -137,11 +149,11 @@ bench-fleet: deps-test libraries fleet-library
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so build/bench/fleet/bin/python -B Benchmarks/python/fleet.py $(if $(ONLY),--only $(ONLY))
 
 ## runtimes       what a pulled run costs in each binding, beside C
-runtimes: deps-test all
+runtimes: deps-test-all all
 	@Benchmarks/runtimes.sh
 
 ## targets        what the same program costs on each target whose libraries are built: bytes and instructions
-targets: deps-test all
+targets: deps-test-all all
 	@Benchmarks/targets.sh
 
 # ---- the libraries ----------------------------------------------------------
@@ -638,9 +650,11 @@ clean:
 ## deps           installs what building needs (as root, with apt-get) or says what to install
 deps:
 	@.ci/deps build $(TARGET)
-## deps-test      the same for testing
+## deps-test      the same for testing, deps-test-all for all tests
 deps-test:
 	@.ci/deps test
+deps-test-all:
+	@.ci/deps test-all
 deps-wasm:
 	@.ci/deps wasm
 deps-node:

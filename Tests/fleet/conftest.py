@@ -21,6 +21,8 @@ from workers import PYTHON, Worker, compiled, rest
 HERE = Path(__file__).resolve().parent
 # A browser, and pages in it, are what the tests of the binding have.
 sys.path.append(str(ROOT / "bindings/python/tests"))
+from browser import choose  # noqa: E402
+
 MS = 1_000_000
 SECOND = 1_000_000_000
 #: Whether this is the long form (`make torture`).
@@ -28,7 +30,8 @@ LONG = float(os.environ.get("FLEET_SECONDS", "8")) >= 60
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long is not of the short form."""
+    """What takes long is not of the short form, and browsers are not of every run."""
+    choose(config, items)
     if not LONG:
         left = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left)
@@ -38,6 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure(config: pytest.Config) -> None:
     """Names the marker."""
     config.addinivalue_line("markers", "long: only in the long form")
+    config.addinivalue_line("markers", "browser: needs a browser")
 
 
 @pytest.fixture(scope="session")

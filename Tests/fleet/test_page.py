@@ -277,6 +277,7 @@ def test_prometheus_reads_the_metrics(fleet: Fleet) -> None:
 # ---- the database is away --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.browser
 def test_the_page_says_that_the_database_is_away_and_goes_on_when_it_is_back(tmp_path: Path) -> None:
     server = Server()
     try:
@@ -424,8 +425,13 @@ def test_what_the_command_cannot_show_it_says(fleet: Fleet, words: tuple[str, ..
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Tab]:
-    with chrome(find_browser(), tmp_path, "--host-resolver-rules=MAP evil.example 127.0.0.1") as found:
+def browser() -> str:
+    return find_browser()
+
+
+@pytest.fixture
+def page(browser: str, tmp_path: Path) -> Iterator[Tab]:
+    with chrome(browser, tmp_path, "--host-resolver-rules=MAP evil.example 127.0.0.1") as found:
         yield found
 
 

@@ -16,11 +16,23 @@ import pytest
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
 
 
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the tests that need a browser (SELENE_TEST_BROWSER unset), the others ("only"), or none ("all")."""
+    chosen = os.environ.get("SELENE_TEST_BROWSER", "all" if os.environ.get("SELENE_TEST_ALL") else "none")
+
+    def needs(item: pytest.Item) -> bool:
+        return "browser" in getattr(item, "fixturenames", ()) or item.get_closest_marker("browser") is not None
+
+    left = [item for item in items if chosen != "all" and needs(item) != (chosen == "only")]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
+
+
 def find_browser() -> str:
-    """The program; without one the test is skipped, in CI it has failed."""
+    """The program; without one the test is skipped, or fails where every program must be there."""
     found = os.environ.get("BROWSER_FOR_TESTS") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        if os.environ.get("CI"):
+        if os.environ.get("SELENE_TEST_ALL"):
             pytest.fail("there is no browser; install the package chromium")
         pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)}; install the package chromium")
     return found

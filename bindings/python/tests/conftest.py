@@ -8,7 +8,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-from browser import find_browser
+from browser import choose, find_browser
 
 # Whoever runs the tests may want colours of programs whose output is no terminal; typer reads this when it is imported.
 for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
@@ -28,6 +28,16 @@ for number, usual in (
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Browsers are not of every run."""
+    choose(config, items)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the marker."""
+    config.addinivalue_line("markers", "browser: needs a browser")
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,7 @@ def play(block: str, folder: Path, replaced: Mapping[str, str], **variables: str
     """
     for name in ("bash", "curl", "hostname"):
         if shutil.which(name) is None:
-            (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{name} is missing")
+            (pytest.fail if os.environ.get("SELENE_TEST_ALL") else pytest.skip)(f"{name} is missing")
     (folder / "bindings").symlink_to(ROOT / "bindings")
     programs = folder / "programs"
     programs.mkdir()

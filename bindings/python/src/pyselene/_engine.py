@@ -388,7 +388,9 @@ class Engine:
             return run._ask() != 0
         if self.told is not None:
             reason = ctypes.c_int32()
-            status = library.selene_run_sleep(run.token, _FOR_EVER if left is None else max(left, 0), ctypes.byref(reason))
+            status = library.selene_run_sleep(
+                run.token, _FOR_EVER if left is None else max(left, 0), ctypes.byref(reason)
+            )
             return run._ask() != 0 if status == _raw.SELENE_OK else True
         until = None if left is None else _NOW() + left
         while True:

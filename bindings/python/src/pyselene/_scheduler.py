@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias, cast, get_args
 
 from . import _callbacks, _raw
 from ._conditions import Conditions, Constraint, names_of
@@ -28,7 +28,7 @@ from ._trace import Trace
 from ._workers import Workers, give_way
 
 if TYPE_CHECKING:
-    from .testing import VirtualClock
+    from .testing import ToldClock, VirtualClock
 
 
 #: How the threads that run handlers compete with others.
@@ -54,9 +54,10 @@ class Scheduler(CycleCalls):
     - `observed_range`: score with the observed range. `freshness`: rank by the freshness rule, which learns from what
       runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have,
       and of output.
-    - `clock`: a VirtualClock, which stands still until it is advanced (as does any object with an `advance_ns`), or a
-      function that gives nanoseconds since the Unix epoch, goes on by itself at about the pace of real time (waits last
-      real time), and leaves the scheduler alone.
+    - `clock`: a ToldClock of pyselene.testing, which threads wait for and a test moves; a VirtualClock, which stands
+      still until it is advanced (as does any object with an `advance_ns`); or a function that gives nanoseconds since
+      the Unix epoch, goes on by itself at about the pace of real time (waits last real time), and leaves the scheduler
+      alone.
     - `owner`: the application's name. A store keeps the first one, and opens under another with StoreForeign; without a
       name anything opens it.
     - `executor`: where workers run instead of pyselene's own threads, such as a ThreadPoolExecutor.
@@ -100,13 +101,15 @@ class Scheduler(CycleCalls):
         wait_log_entries: int = 4_096,
         max_input_size: int = 10_240,
         owner: str | None = None,
-        clock: VirtualClock | Callable[[], int] | None = None,
+        clock: VirtualClock | ToldClock | Callable[[], int] | None = None,
         executor: Executor | None = None,
         thread_quality: ThreadQuality = "as_host",
     ) -> None:
         if isinstance(executor, ProcessPoolExecutor) or (executor is not None and not hasattr(executor, "submit")):
             raise TypeError("executor must run functions in this process, such as a ThreadPoolExecutor")
-        told, clock = (clock, None) if hasattr(clock, "_own") else (None, clock)
+        told: ToldClock | None = None
+        if hasattr(clock, "_own"):
+            told, clock = cast("ToldClock", clock), None
         if clock is not None and not callable(clock):
             raise TypeError(f"clock must be callable, not {type(clock).__name__}")
         raw = _raw.selene_options()

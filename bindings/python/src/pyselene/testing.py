@@ -148,8 +148,11 @@ class ToldClock:
 
     @contextlib.contextmanager
     def flowing(self) -> Iterator[None]:
-        """Meanwhile time goes on by itself, from one instant at which something is due to the next, whenever no thread of the
-        scheduler and no handler is at work: for what blocks the test's own thread."""
+        """Lets time go on by itself while the block runs: for a call that blocks the test's own thread.
+
+        Time moves from one instant at which something is due to the next, whenever no thread of the scheduler and no
+        handler is working.
+        """
         over = threading.Event()
 
         def flow() -> None:
