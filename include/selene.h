@@ -883,12 +883,14 @@ enum {
  * next, up to an instant. At each of them it waits until every thread of the library has done what is due and waits
  * again: when the call returns, nothing more happens until the host calls the library or moves the clock.
  *
- * @param to        ns since the Unix epoch; the present: the call only waits; SELENE_NEVER: until nothing is due
+ * @param to        ns since the Unix epoch; the present or earlier: the call only waits; SELENE_NEVER: until nothing is
+ *                  due, which never comes while a driver runs a periodic task
  * @param flags     0, or a sum of SELENE_ADVANCE_ numbers
  * @param patience  how long the call waits for working threads at each instant, in ns of real time, 0 or more
  * @param out_next  receives when something is due next, SELENE_NEVER if nothing is; or NULL
  * @return UNSUPPORTED (the clock is the system's, or a selene_clock_fn), INVALID_ARGUMENT, REENTRANT (inside a callback),
- *         BUSY (threads were still working after patience; the clock stands at that instant)
+ *         BUSY (threads were still working after patience; the clock stands at that instant, the detail names the first
+ *         runs whose handlers are at work)
  *
  * Thread: any. Since: 0.2.
  */
@@ -2566,7 +2568,8 @@ SELENE_API selene_status selene_run_stopping(selene_run run, int32_t *out_reason
  *
  * @param nanoseconds  ns, 0 or more
  * @param out_reason   receives a SELENE_STOP_ number; SELENE_STOP_NONE: the whole time has passed
- * @return as selene_run_stopping; INVALID_ARGUMENT; UNSUPPORTED (the clock is a selene_clock_fn)
+ * @return as selene_run_stopping; INVALID_ARGUMENT; UNSUPPORTED (the clock is a selene_clock_fn, or the run was taken
+ *         through a connection); REENTRANT (inside a callback that is not a handler)
  *
  * Thread: any. Since: 0.2.
  */

@@ -473,6 +473,13 @@ int32_t platform_frame_within(uint64_t owner) {
     return 0;
 }
 
+uint64_t platform_frame_kind(uint64_t owner) {
+    for (size_t i = frames.count; i > 0; i--) {
+        if (frames.list[i - 1].owner == owner) return frames.list[i - 1].kind;
+    }
+    return UINT64_MAX;
+}
+
 char *platform_detail(void) {
     return detail;
 }

@@ -173,9 +173,9 @@ public func selene_clock_advance(
   attempt { () throws(SeleneError) in
     guard flags <= 3 else { throw SeleneError(.invalidArgument, "flags", "is not a sum of SELENE_ADVANCE_ numbers") }
     guard patience >= 0 else { throw .range("patience", patience, 0, .max, .duration) }
-    let came = try Scheduler.advanceClock(
+    let next = try Scheduler.advanceClock(
       scheduler, to: to, handlers: flags & 1 != 0, once: flags & 2 != 0, patience: patience)
-    (out_next as UnsafeMutablePointer?)?.pointee = came.next
+    (out_next as UnsafeMutablePointer?)?.pointee = next
   }
 }
 

@@ -35,6 +35,9 @@ struct HostCall {
     case worker = 4
     /// The hook that a thread of the library begins with.
     case hook = 5
+
+    /// What `platform_frame_kind` answers outside a callback.
+    static let none = UInt64.max
   }
   let kind: Kind
   let number: UInt64

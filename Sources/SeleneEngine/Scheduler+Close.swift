@@ -95,10 +95,13 @@ extension Scheduler {
         pause(span, end)
         continue
       }
+      // Meanwhile it waits for other processes, not for time.
+      sleepers.calls -= 1
       unlock()
       let hasServed = serve(max(1, span))
       lock()
       if !hasServed { slot.monitor.wait(min(span, Time.second / 100)) }
+      sleepers.calls += 1
     }
   }
 

@@ -21,9 +21,11 @@ extension Scheduler {
   package func finish(_ cycle: Cycle) throws(SeleneError) -> Report {
     lock()
     cycle.waiter = platform_thread_number()
-    sleepers.calls += 1
+    // The thread of an inline cycle is in handlers instead.
+    let waits = cycle.mode != .inline
+    if waits { sleepers.calls += 1 }
     return try leaving(handsOver: cycle.mode == .pushed) { () throws(SeleneError) in
-      defer { sleepers.calls -= 1 }
+      defer { if waits { sleepers.calls -= 1 } }
       if cycle.mode == .inline {
         try runInline(cycle)
       } else {

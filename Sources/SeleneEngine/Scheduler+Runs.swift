@@ -235,6 +235,7 @@ extension Scheduler {
     }
     run.outcome = outcome
     run.endedAt = now
+    wakeSleepers()
     if run.mode == .member {
       if !outcome.isGiven { tellMember(of: run, isOver: true) }
       leaveStored(run)
@@ -317,6 +318,7 @@ extension Scheduler {
   /// Its stop function is called once, with the first reason.
   private func tell(_ run: Run, _ reason: StopReason) {
     if reason.replaces(run.stopReason) { run.stopReason = reason }
+    wakeSleepers()
     if run.mode == .member && reason.isRequest { tellMember(of: run, isOver: false) }
     guard !run.wasAskedToStop else { return }
     run.wasAskedToStop = true

@@ -1,22 +1,27 @@
-// Threads that wait for a clock that is told, and letting it go on from one thing that is due to the next (B3).
+// Threads that wait on a clock that the host sets, and moving it from one instant at which something is due to the next (B3).
 
 import CPlatform
 import SeleneCore
 
-/// Until when threads wait. Guarded by the scheduler's lock.
+/// Threads that wait for scheduler time. Guarded by the scheduler's lock.
 struct Sleepers {
+  /// The instants that they wait for, where the host sets the clock.
   fileprivate(set) var instants: [Instant] = []
-  /// Handlers that wait for time by `selene_run_sleep`.
-  fileprivate(set) var handlers = 0
+  /// Runs for which a thread waits in `selene_run_sleep`; one for each such thread.
+  fileprivate(set) var runs: [UInt64] = []
   /// Threads of the host in calls that wait for time.
   var calls = 0
 
   fileprivate mutating func end(_ instant: Instant) {
     if let place = instants.firstIndex(where: { $0 == instant }) { instants.remove(at: place) }
   }
+  fileprivate mutating func end(run: UInt64) {
+    if let place = runs.firstIndex(where: { $0 == run }) { runs.remove(at: place) }
+  }
 }
 
-/// When a grace is over: by the system's clock, or, if it is told, by either, so that nobody waits for what is never told.
+/// When a grace ends: by the system's clock, or, on a clock that the host sets, by the earlier of the two, so that a host that
+/// sets it no more does not keep a close waiting.
 struct EndOfGrace {
   fileprivate let wall: Instant
   fileprivate let told: Instant
@@ -25,21 +30,10 @@ struct EndOfGrace {
     EndOfGrace(wall: wall.subtracting(span), told: told == Time.never ? told : told.subtracting(span))
   }
 
-  /// How much of it is left; of a told one, 0 or what the system's clock says.
+  /// How much of it is left by the system's clock; 0 once the host's clock has reached its end.
   func left(_ clock: Clock) -> Span {
     clock.last >= told ? 0 : max(0, wall.subtracting(platform_boot_clock()))
   }
-}
-
-/// What a clock came to.
-package struct Advance {
-  package let now: Instant
-  /// When something is due next, as far as is known.
-  package let next: Instant
-  /// At how many instants something was due.
-  package let steps: Int
-  /// Handlers that are at work, and do not wait for time.
-  package let atWork: Int
 }
 
 extension Scheduler {
@@ -48,9 +42,11 @@ extension Scheduler {
       wall: platform_boot_clock().adding(grace), told: clock.isTold ? clock.last.adding(grace) : Time.never)
   }
 
-  /// Waits for a broadcast, at most until an instant. Called and left with the lock held.
+  /// Waits for a broadcast, at most until an instant; on a clock that the host sets, until that has set it. Called and left
+  /// with the lock held.
   func pause(until: Instant, at now: Instant) {
-    guard clock.isTold else { return slot.monitor.wait(until.subtracting(now)) }
+    // Nothing wakes a thread at an instant that has passed: it only lets others have the lock.
+    guard clock.isTold && until > now else { return slot.monitor.wait(until.subtracting(now)) }
     sleepers.instants.append(until)
     slot.monitor.waitForChange()
     sleepers.end(until)
@@ -66,70 +62,65 @@ extension Scheduler {
 
   // MARK: Sleep
 
-  /// Lets a handler wait for time, until its run is asked to stop or is over; whether it waited for all of it.
+  /// Lets a handler wait for scheduler time, until its run is asked to stop or is over; whether it waited for all of it.
   ///
-  /// - Throws: as `stopping`; `unsupported` with a clock that is asked.
+  /// - Throws: as `stopping`; `unsupported` with a clock that is asked; `reentrant` in callbacks but handlers, which hold up
+  ///   those that come after them.
   package static func sleep(_ token: UInt64, _ time: Span) throws(SeleneError) -> Bool {
     guard time >= 0 else { throw .range("nanoseconds", time, 0, .max, .duration) }
     let (scheduler, run, until) = try enter(run: token) { (scheduler, number, moment) throws(SeleneError) in
       guard scheduler.clock.wakes else {
         throw SeleneError(.unsupported, "with a host clock that is asked no thread can wait for time")
       }
-      guard let run = scheduler.runs[number] else { throw .earlierLife }
-      return (scheduler, run, moment.now.adding(time))
+      let call = platform_frame_kind(scheduler.life)
+      guard call == HostCall.Kind.none || call == HostCall.Kind.run.rawValue else {
+        throw SeleneError(.reentrant, "waiting for time is possible in handlers, not in other callbacks")
+      }
+      return (scheduler, try scheduler.runs.find(number), moment.now.adding(time))
     }
     scheduler.lock()
     return try scheduler.leaving { () throws(SeleneError) in
       scheduler.sleepers.calls += 1
-      defer { scheduler.sleepers.calls -= 1 }
+      scheduler.sleepers.runs.append(run.token)
+      defer {
+        scheduler.sleepers.calls -= 1
+        scheduler.sleepers.end(run: run.token)
+      }
       while run.isOpen && run.stopReason == .none {
         let now = scheduler.tick()
         scheduler.advance(to: now)
-        guard now < until else { return true }
         guard run.isOpen && run.stopReason == .none else { break }
+        guard now < until else { return true }
         if try scheduler.settleDeliveries() { continue }
-        let isHandler = run.isInHandler && !run.isLeftBehind
-        if isHandler { scheduler.sleepers.handlers += 1 }
         scheduler.pause(until: scheduler.clock.isTold ? until : min(until, scheduler.nextDue), at: now)
-        if isHandler { scheduler.sleepers.handlers -= 1 }
       }
+      // Another thread completed it, and its handler has not returned.
+      guard run.stopReason != .none else { throw .completedBefore }
       return false
     }
   }
 
+  /// Wakes the threads that wait in `selene_run_sleep`: a run is asked to stop, or is over.
+  func wakeSleepers() {
+    if !sleepers.runs.isEmpty { slot.monitor.broadcast() }
+  }
+
   // MARK: Advance
 
-  /// Lets a clock that is told go on, from one instant at which something is due to the next, up to one; at each it waits until
-  /// every thread of the library waits again, so that what was due is done.
+  /// Moves the clock that the host sets forward, from one instant at which something is due to the next, up to one; at each it
+  /// waits until every thread of the library has done what is due and waits again.
   ///
   /// - Parameters:
-  ///   - handlers: whether it waits for the host, too: for handlers, but those that wait for time or are left behind, and for who
-  ///     has a descriptor that is readable.
+  ///   - handlers: whether it waits for the host, too: for handlers, but those that wait for time or are left behind, for the
+  ///     step of a driver, and for lanes.
   ///   - once: it goes no further than to the first such instant.
-  ///   - patience: how long it waits at an instant, by the system's clock.
+  ///   - patience: how long it waits at each instant, by the system's clock.
+  /// - Returns: when something is due next; `Time.never` if nothing is.
   /// - Throws: `unsupported` where the clock is another; `busy` where threads are still at work; `reentrant`.
   package static func advanceClock(
     _ handle: UInt64, to: Instant, handlers: Bool, once: Bool, patience: Span
-  ) throws(SeleneError) -> Advance {
-    var steps = 0
-    while true {
-      let limit = platform_boot_clock().adding(patience)
-      let still = try awaitStillness(handle, handlers: handlers, limit: limit, steps)
-      if once && steps > 0 { return still }
-      guard still.next <= to, still.next != Time.never else {
-        guard still.now < to, to != Time.never else { return still }
-        try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in try scheduler.setClock(to) }
-        return try awaitStillness(handle, handlers: handlers, limit: limit, steps)
-      }
-      try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in try scheduler.setClock(still.next) }
-      steps += 1
-    }
-  }
-
-  private static func awaitStillness(
-    _ handle: UInt64, handlers: Bool, limit: Instant, _ steps: Int
-  ) throws(SeleneError) -> Advance {
-    // It waits for the store, too, but no longer than it may.
+  ) throws(SeleneError) -> Instant {
+    // It waits for the store itself, no longer than its patience.
     let scheduler = try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       guard scheduler.clock.isTold else { throw Self.isNotTold }
       try scheduler.refuseInsideCallback("advancing the clock")
@@ -137,16 +128,29 @@ extension Scheduler {
     }
     scheduler.lock()
     return try scheduler.leaving { () throws(SeleneError) in
+      var limit = platform_boot_clock().adding(patience)
+      var isLast = false
       while true {
         guard !scheduler.isClosing, scheduler.slot.scheduler === scheduler else { throw .closedHandle }
         scheduler.advance(to: scheduler.clock.last)
-        if scheduler.isStill(handlers: handlers) { return scheduler.standing(steps) }
+        if scheduler.isStill(handlers: handlers) {
+          let (now, next) = (scheduler.clock.last, scheduler.nextDueInstant())
+          if isLast { return next }
+          if next <= to && next != Time.never {
+            try scheduler.setClock(next)
+            isLast = once
+          } else if now < to && to != Time.never {
+            try scheduler.setClock(to)
+            isLast = true
+          } else {
+            return next
+          }
+          limit = platform_boot_clock().adding(patience)
+          continue
+        }
         if try scheduler.settleDeliveries() { continue }
         let left = limit.subtracting(platform_boot_clock())
-        guard left > 0 else {
-          throw SeleneError(
-            .busy, "\(scheduler.handlersAtWork) handlers, or other threads, are still at work at this instant")
-        }
+        guard left > 0 else { throw SeleneError(.busy, scheduler.whatIsAtWork) }
         scheduler.slot.monitor.watch(left)
       }
     }
@@ -166,11 +170,13 @@ extension Scheduler {
     return !handlers || !hostIsAtWork
   }
 
-  /// Whether the host has something to do at this instant, or does it: a handler is at work, a driver is to be stepped, nobody
-  /// has come for a cycle of lanes.
+  /// Whether the host has something to do at this instant, or is doing it: a handler is at work, a driver waits for its step,
+  /// or a cycle waits for a lane.
   private var hostIsAtWork: Bool {
-    if handlersAtWork > 0 { return true }
-    // Who steps it may be who works its window off, and comes behind that.
+    var isInHandler = false
+    runs.forEach { if isAtWork($0) { isInHandler = true } }
+    if isInHandler { return true }
+    // The thread that steps the driver may be the one that works its window off; then it steps it behind that.
     if let driver = governance.driver, !driver.hasThread, !driver.isAsleep, !cycles.contains(where: { $0.isDriven }) {
       return true
     }
@@ -184,14 +190,37 @@ extension Scheduler {
     }
   }
 
-  /// Handlers whose runs are not over, but those that wait for time.
-  private var handlersAtWork: Int {
-    var count = 0
-    runs.forEach { if $0.isInHandler && !$0.isLeftBehind { count += 1 } }
-    return count - sleepers.handlers
+  /// Whether a thread is in the handler of a run, and neither waits for time nor was left behind.
+  private func isAtWork(_ run: Run) -> Bool {
+    run.isInHandler && !run.isLeftBehind && !sleepers.runs.contains(run.token)
   }
 
-  private func standing(_ steps: Int) -> Advance {
+  /// The runs whose handlers are at work, the first few by id and handler, or that other threads are.
+  private var whatIsAtWork: Detail {
+    var (text, count) = (Detail.StringInterpolation(), 0)
+    runs.forEach { run in
+      guard isAtWork(run) else { return }
+      count += 1
+      guard count <= Self.mostNamed else { return }
+      text.appendLiteral(count == 1 ? "still at work: " : ", ")
+      text.appendInterpolation(name: run.definition.id)
+      text.appendLiteral(" in the handler ")
+      text.appendInterpolation(name: run.definition.handler)
+    }
+    guard count > 0 else { return "threads of the library are still at work at this instant" }
+    if count > Self.mostNamed {
+      text.appendLiteral(" and ")
+      text.appendInterpolation(count - Self.mostNamed)
+      text.appendLiteral(" more")
+    }
+    return Detail(stringInterpolation: text)
+  }
+
+  /// How many runs the detail of `busy` names.
+  private static let mostNamed = 3
+
+  /// The next instant at which something is due, as far as is known; `Time.never` if nothing is.
+  private func nextDueInstant() -> Instant {
     let now = clock.last
     var next = Time.never
     func see(_ at: Instant) { if at > now && at < next { next = at } }
@@ -200,6 +229,6 @@ extension Scheduler {
     for instant in sleepers.instants { see(instant) }
     for cycle in cycles { if let watch = cycle.watch { see(watch.sleepsUntil) } }
     forEachDriver { see($0.sleepsUntil) }
-    return Advance(now: now, next: next, steps: steps, atWork: handlersAtWork)
+    return next
   }
 }

@@ -641,6 +641,12 @@ static selene_status call_run_get(uint64_t h) {
 static selene_status call_clock_set(uint64_t h) {
     return selene_clock_set(h, SELENE_SECOND);
 }
+static selene_status call_clock_advance(uint64_t h) {
+    return selene_clock_advance(h, SELENE_SECOND, 0, 0, &outs.instant);
+}
+static selene_status call_run_sleep(uint64_t h) {
+    return selene_run_sleep(h, 0, &outs.number);
+}
 static selene_status call_events_open(uint64_t h) {
     return selene_events_open(h, 1, &outs.number);
 }
@@ -714,6 +720,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_scheduler_reset", TAKES_SCHEDULER, call_reset, 0},
     {"selene_scheduler_observe", TAKES_SCHEDULER, call_observe, 1},
     {"selene_clock_set", TAKES_SCHEDULER, call_clock_set, 0},
+    {"selene_clock_advance", TAKES_SCHEDULER, call_clock_advance, 0},
     {"selene_events_open", TAKES_SCHEDULER, call_events_open, 0},
     {"selene_events_next", TAKES_SCHEDULER, call_events_next, 0},
     {"selene_events_close", TAKES_SCHEDULER, call_events_close, 0},
@@ -805,6 +812,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_set_user", TAKES_RUN, call_run_set_user, 0},
     {"selene_run_user", TAKES_RUN, call_run_user, 0},
     {"selene_run_stopping", TAKES_RUN, call_run_stopping, 0},
+    {"selene_run_sleep", TAKES_RUN, call_run_sleep, 0},
     {"selene_run_remaining", TAKES_RUN, call_run_remaining, 0},
     {"selene_run_get", TAKES_RUN, call_run_get, 0},
     {"selene_run_fence", TAKES_RUN, call_run_fence, 0},

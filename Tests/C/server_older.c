@@ -180,7 +180,7 @@ static const char *const others[] = {
     "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
     "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
     "selene_governor_forecast", "selene_trace_record",    "selene_trace_stop",
-    "selene_server_start",      "selene_server_open",     "selene_clock_set",
+    "selene_server_start",      "selene_server_open",     "selene_clock_set", "selene_clock_advance",
     "selene_driver_wait",       "selene_driver_step",     "selene_driver_stop",
     "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
     "selene_cycle_descriptor",  "selene_lane_close",      "selene_run_set_user",

@@ -257,6 +257,248 @@ static void test_close(void) {
     wait_for("the return", &work.returned, 1);
 }
 
+/* ---- sleeps that end early ------------------------------------------------------------- */
+
+static atomic_int sleepers_begun, sleepers_done;
+static int32_t sleep_reason;
+static selene_status sleep_status;
+
+static void long_sleeper(selene_run run, const selene_run_info *info, void *context) {
+    struct work *work = context;
+    (void)info;
+    atomic_store(&work->run, run);
+    atomic_fetch_add(&sleepers_begun, 1);
+    sleep_status = selene_run_sleep(run, SELENE_NEVER, &sleep_reason);
+    (void)selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+    atomic_fetch_add(&sleepers_done, 1);
+}
+
+static selene_cycle begin_long_sleep(selene_scheduler scheduler, struct work *work,
+                                     struct receiver *receiver) {
+    selene_window window = window_of(4 * H, S, 1);
+    selene_cycle cycle;
+    atomic_store(&sleepers_begun, 0);
+    atomic_store(&sleepers_done, 0);
+    sleep_reason = -1;
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, long_sleeper, NULL, work, NULL));
+    add(scheduler, once_of("a"));
+    window.kinds = SELENE_KIND_PROCESSING;
+    cycle = push_async(scheduler, window, receiver, NULL);
+    wait_for("the handler", &sleepers_begun, 1);
+    return cycle;
+}
+
+/* What ends a run wakes the thread that sleeps for it, whatever the clock is. */
+static void end_sleeps(selene_scheduler (*open)(void)) {
+    for (int how = 0; how < 4; how++) {
+        selene_scheduler scheduler = open();
+        struct work work = {0};
+        struct receiver receiver = {0};
+        const selene_cycle cycle = begin_long_sleep(scheduler, &work, &receiver);
+        if (how == 0) CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
+        if (how == 1) CHECK_OK(selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NO_DATA));
+        if (how == 2) CHECK_OK(selene_cycle_end(cycle, NULL));
+        if (how == 3) CHECK_OK(selene_scheduler_close(scheduler, 0));
+        wait_for("the end of the sleep", &sleepers_done, 1);
+        if (how == 0) CHECK_INT(SELENE_STOP_CANCELLED, sleep_reason);
+        if (how == 1) CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, sleep_status);
+        if (how != 3) CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    }
+}
+
+static void test_sleep_ends(void) {
+    end_sleeps(open_told);
+    end_sleeps(open_real);
+}
+
+static void *sleep_too(void *argument) {
+    struct work *work = argument;
+    int32_t reason = -1;
+    (void)selene_run_sleep(atomic_load(&work->run), H, &reason);
+    return NULL;
+}
+
+/* Two threads sleep for one run; the handler of another is at work all the same, and is named. */
+static void test_two_sleepers(void) {
+    selene_scheduler scheduler = open_told();
+    struct work sleeping = {0}, stuck = {.behaviour = GATE};
+    struct receiver receiver = {0}, other = {0};
+    pthread_t thread;
+    begin_long_sleep(scheduler, &sleeping, &receiver);
+    CHECK_INT(0, pthread_create(&thread, NULL, sleep_too, &sleeping));
+    WAIT_UNTIL(still(scheduler) == START + H);
+    add_handler(scheduler, "sync", &stuck);
+    selene_task task = task_of("nightly");
+    task.handler = SELENE_TEXT("sync");
+    add(scheduler, task);
+    push_async(scheduler, window_of(2 * H, S, 1), &other, NULL);
+    wait_for("the handler", &stuck.started, 1);
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + S,
+                                                         SELENE_ADVANCE_HANDLERS, 20 * MS, NULL));
+    CHECK_STRING("still at work: \"nightly\" in the handler \"sync\"", selene_status_detail());
+    atomic_store(&gate, 1);
+    finished(scheduler);
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
+    CHECK_INT(0, pthread_join(thread, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/* The thread of an inline cycle sleeps in its handler. */
+static void *run_window_inline(void *argument) {
+    selene_window window = window_of(2 * H, S, 1);
+    window.kinds = PROCESSING;
+    window.flags = SELENE_WINDOW_INLINE;
+    CHECK_OK(selene_cycle_run(*(selene_scheduler *)argument, &window, NULL));
+    return NULL;
+}
+
+static void test_inline_sleep(void) {
+    selene_scheduler scheduler = sleepers_scheduler = open_told();
+    pthread_t thread;
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, sleeper, NULL, NULL, NULL));
+    add(scheduler, once_of("a"));
+    CHECK_INT(0, pthread_create(&thread, NULL, run_window_inline, &scheduler));
+    WAIT_UNTIL(still(scheduler) == START + 10 * S);
+    finished_by(scheduler, START + H);
+    CHECK_INT(0, pthread_join(thread, NULL));
+    CHECK_INT(START + 10 * S, atomic_load(&slept_until[0]));
+    CHECK_INT(SELENE_STATE_SUCCEEDED, record(scheduler, "a").state);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/* ---- wrong calls ------------------------------------------------------------------------ */
+
+static atomic_int refused_in_handler, refused_in_observer;
+
+static void advance_in_handler(struct work *work, selene_run run, const selene_run_info *info) {
+    int64_t next = -7;
+    (void)info;
+    CHECK_STATUS(SELENE_ERROR_REENTRANT,
+                 selene_clock_advance(work->scheduler, START + S, 0, PATIENCE, &next));
+    CHECK_INT(-7, next);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    atomic_fetch_add(&refused_in_handler, 1);
+}
+
+static void sleep_in_observer(const selene_event *event, void *context) {
+    int32_t reason = -7;
+    (void)context;
+    if (event->type != SELENE_EVENT_STARTED) return;
+    CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_run_sleep(event->run, S, &reason));
+    CHECK_INT(-7, reason);
+    atomic_fetch_add(&refused_in_observer, 1);
+}
+
+static void test_wrong_calls(void) {
+    selene_scheduler scheduler = open_told();
+    struct work work = {.behaviour = ASK, .ask = advance_in_handler};
+    const selene_status invalid = SELENE_ERROR_INVALID_ARGUMENT;
+    selene_window window = window_of(H, 0, 1);
+    selene_cycle cycle;
+    selene_run run;
+    int64_t due = -7;
+    int32_t reason = -7;
+    CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, 4, PATIENCE, &due));
+    CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, UINT32_MAX, PATIENCE, &due));
+    CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, 0, -1, &due));
+    CHECK_INT(-7, due);
+    CHECK_INT(START, present(scheduler));
+    /* The past, and NEVER where nothing is due: the call only waits. */
+    CHECK_OK(selene_clock_advance(scheduler, INT64_MIN, 0, 0, &due));
+    CHECK_OK(selene_clock_advance(scheduler, START - H, 0, 0, NULL));
+    CHECK_OK(selene_clock_advance(scheduler, SELENE_NEVER, 3, INT64_MAX, &due));
+    CHECK_INT(SELENE_NEVER, due);
+    CHECK_INT(START, present(scheduler));
+    CHECK_OK(selene_scheduler_observe(scheduler, sleep_in_observer, NULL, NULL));
+    add_work(scheduler, "a", &work);
+    selene_report_destroy(push(scheduler, window));
+    CHECK_INT(1, atomic_load(&refused_in_handler));
+    finished(scheduler);
+    CHECK_INT(1, atomic_load(&refused_in_observer));
+    CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
+    CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
+    add(scheduler, task_of("pulled"));
+    CHECK_OK(selene_handler_register(scheduler, "pulled", -1, NULL, NULL, NULL, NULL));
+    cycle = begin(scheduler, window);
+    run = next(cycle, "pulled");
+    CHECK_STATUS(invalid, selene_run_sleep(run, -1, &reason));
+    CHECK_STATUS(invalid, selene_run_sleep(run, INT64_MIN, &reason));
+    CHECK_STATUS(invalid, selene_run_sleep(run, S, NULL));
+    CHECK_INT(-7, reason);
+    CHECK_OK(selene_run_sleep(run, 0, &reason));
+    CHECK_INT(SELENE_STOP_NONE, reason);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
+                 selene_clock_advance(cycle, START + H, 0, PATIENCE, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_sleep(scheduler, 0, &reason));
+    complete(run);
+    CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_sleep(run, 0, &reason));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE,
+                 selene_clock_advance(scheduler, START + H, 0, PATIENCE, NULL));
+    /* A clock that is asked. */
+    scheduler = open_plain();
+    CHECK_OK(selene_handler_register(scheduler, "pulled", -1, NULL, NULL, NULL, NULL));
+    add(scheduler, task_of("pulled"));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_clock_advance(scheduler, START, 0, 0, NULL));
+    cycle = begin(scheduler, window);
+    run = next(cycle, "pulled");
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_run_sleep(run, 0, &reason));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+static struct {
+    selene_scheduler scheduler;
+    selene_status status;
+    atomic_int begun;
+} advancing;
+
+static void *advance_for_ever(void *argument) {
+    (void)argument;
+    atomic_store(&advancing.begun, 1);
+    advancing.status = selene_clock_advance(advancing.scheduler, START + S, SELENE_ADVANCE_HANDLERS,
+                                            SELENE_NEVER, NULL);
+    return NULL;
+}
+
+/* A scheduler that is closed lets go who waits for it to be still. */
+static void test_advance_closed(void) {
+    struct work work = {.behaviour = GATE};
+    struct receiver receiver = {0};
+    pthread_t thread;
+    advancing.scheduler = open_told();
+    add_work(advancing.scheduler, "stuck", &work);
+    push_async(advancing.scheduler, window_of(10 * S, S, 1), &receiver, NULL);
+    wait_for("the handler", &work.started, 1);
+    CHECK_INT(0, pthread_create(&thread, NULL, advance_for_ever, NULL));
+    wait_for("the thread", &advancing.begun, 1);
+    CHECK_OK(selene_scheduler_close(advancing.scheduler, 0));
+    CHECK_INT(0, pthread_join(thread, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, advancing.status);
+    atomic_store(&gate, 1);
+    wait_for("the return", &work.returned, 1);
+}
+
+/* Without threads of the library the host's clock goes on, too, and what is due is told on this thread. */
+static void test_no_threads(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_window window = window_of(10 * S, S, 1);
+    struct work work = {.behaviour = NEVER};
+    selene_scheduler scheduler;
+    options.flags |= SELENE_OPTIONS_NO_THREADS;
+    scheduler = open_told_with(options);
+    add_work(scheduler, "a", &work);
+    selene_cycle cycle = begin(scheduler, window);
+    selene_run run = next(cycle, "a");
+    CHECK_INT(START + 9 * S, finished(scheduler));
+    CHECK_INT(START + 10 * S + 1, finished_by(scheduler, START + 9 * S));
+    CHECK_INT(1, atomic_load(&work.stopped));
+    finished_by(scheduler, START + H);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(START + H, present(scheduler));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /* ---- what is not still ------------------------------------------------------------------- */
 
 static void test_busy(void) {
@@ -268,6 +510,7 @@ static void test_busy(void) {
     push_async(scheduler, window_of(10 * S, S, 1), &receiver, NULL);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + S,
                                                          SELENE_ADVANCE_HANDLERS, 20 * MS, &next));
+    CHECK_STRING("still at work: \"stuck\" in the handler \"stuck\"", selene_status_detail());
     CHECK_INT(-7, next);
     CHECK_INT(START, present(scheduler));
     atomic_store(&gate, 1);
@@ -336,5 +579,13 @@ int main(int argc, char **argv) {
     run_test("B3 a handler at work keeps time from going on, where that is asked for", test_busy);
     run_test("B3 a store at work is waited for", test_store);
     run_test("B3 a stall limit is exact", test_stall);
+    run_test("B3 a sleep ends with its run", test_sleep_ends);
+    run_test("B3 a handler at work is not hidden by two threads that sleep for another run",
+             test_two_sleepers);
+    run_test("B3 the handler of an inline cycle sleeps", test_inline_sleep);
+    run_test("B3 wrong calls of advance and sleep are refused and change nothing",
+             test_wrong_calls);
+    run_test("B3 a close lets go a thread that advances the clock", test_advance_closed);
+    run_test("B3 without threads of the library the clock is advanced, too", test_no_threads);
     return check_end();
 }

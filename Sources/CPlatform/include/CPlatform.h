@@ -172,6 +172,8 @@ void platform_on_thread_end(void (*_Nonnull function)(void));
 int32_t platform_frame_is_any(void);
 // Whether this thread is inside a callback of the owner.
 int32_t platform_frame_within(uint64_t owner);
+// The kind of the innermost callback of the owner on this thread; UINT64_MAX: none.
+uint64_t platform_frame_kind(uint64_t owner);
 
 // ---- Clocks ----
 

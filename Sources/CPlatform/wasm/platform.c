@@ -168,6 +168,13 @@ int32_t platform_frame_within(uint64_t owner) {
     return 0;
 }
 
+uint64_t platform_frame_kind(uint64_t owner) {
+    for (size_t i = frame_count; i > 0; i--) {
+        if (frames[i - 1].owner == owner) return frames[i - 1].kind;
+    }
+    return UINT64_MAX;
+}
+
 // ---- Clocks ----
 
 static int64_t read_clock(clockid_t clock) {
