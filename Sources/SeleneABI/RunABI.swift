@@ -111,7 +111,8 @@ public func selene_run_sleep(_ run: selene_run, _ nanoseconds: Int64, _ out_reas
   attempt { () throws(SeleneError) in
     let out = try require(out_reason, "out_reason")
     guard service_is_run(run) == 0 else {
-      throw SeleneError(.unsupported, "run", "taken through a connection; only runs of the own scheduler can wait for time")
+      throw SeleneError(
+        .unsupported, "run", "taken through a connection; only runs of the own scheduler can wait for time")
     }
     if try Scheduler.sleep(run, nanoseconds) {
       out.pointee = 0

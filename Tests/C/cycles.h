@@ -346,12 +346,10 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
     return count;
 }
 
-/** Runs a window on library threads and sees that it came back in time. */
+/** Runs a window on library threads. */
 CHECK_UNUSED static selene_report *push(selene_scheduler scheduler, selene_window window) {
     selene_report *report = NULL;
-    int64_t began = check_now();
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
-    CHECK_BETWEEN(0, check_now() - began, window.budget + LATE);
     return report;
 }
 

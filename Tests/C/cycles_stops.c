@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h. Environment: SELENE_TEST_ROUNDS, how many pulled runs are never completed (100 000).
  */
-#include "cycles.h"
+#include "told.h"
 
 #include <malloc.h>
 #include <unistd.h>
@@ -13,13 +13,13 @@
  * ========================================================================= */
 
 static void test_cancel_in_flight(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = UNTIL_STOPPED};
     struct runner runner;
     selene_report *report;
     uint64_t count = 0;
     add_work(scheduler, "a", &work);
-    start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
+    start_runner(&runner, scheduler, window_of(H, 0, 1));
     wait_for("the handler", &work.started, 1);
     CHECK_OK(selene_task_cancel(scheduler, "a", -1, &count));
     CHECK_INT(1, count);
@@ -29,7 +29,8 @@ static void test_cancel_in_flight(void) {
     CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
     CHECK_INT(SELENE_OUTCOME_STOPPED, report->runs[0].outcome);
     CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
-    CHECK(report->ended_at < report->deadline - AMPLE / 2);
+    CHECK_INT(START, report->ended_at);
+    CHECK_INT(START + H, report->deadline);
     selene_report_destroy(report);
     wait_for("the handler's return", &work.returned, 1);
     CHECK_INT(SELENE_STOP_CANCELLED, atomic_load(&work.reason));
@@ -130,17 +131,14 @@ static void test_constraint_lost(void) {
 }
 
 static void test_shutdown(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = UNTIL_STOPPED};
     struct runner runner;
     selene_report *report;
-    int64_t began;
     add_work(scheduler, "a", &work);
-    start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
+    start_runner(&runner, scheduler, window_of(H, 0, 1));
     wait_for("the handler", &work.started, 1);
-    began = check_now();
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    CHECK(check_now() - began < LATE);
     wait_for("the end of the handler", &work.destroyed, 1);
     CHECK_INT(1, atomic_load(&work.stopped));
     CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));
@@ -156,17 +154,20 @@ static void test_shutdown(void) {
 }
 
 static void test_grace(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work stuck = {.behaviour = GATE}, idle = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
-    int64_t began;
+    struct closer closer = {0};
     add_work(scheduler, "stuck", &stuck);
     add_handler(scheduler, "idle", &idle);
-    push_async(scheduler, window_of(AMPLE, 0, 1), &receiver, NULL);
+    push_async(scheduler, window_of(2 * H, 0, 1), &receiver, NULL);
     wait_for("the handler", &stuck.started, 1);
-    began = check_now();
-    CHECK_OK(selene_scheduler_close(scheduler, 100 * MS));
-    CHECK_BETWEEN(95 * MS, check_now() - began, 100 * MS + LATE);
+    start_closer(&closer, scheduler, selene_scheduler_close, 100 * S);
+    WAIT_UNTIL(still(scheduler) == START + 90 * S);
+    CHECK_INT(START + 100 * S, reach(scheduler, START + 100 * S - 1));
+    CHECK_INT(0, atomic_load(&closer.done));
+    CHECK_OK(selene_clock_set(scheduler, START + 100 * S));
+    CHECK_OK(join_closer(&closer));
     wait_for("the report", &receiver.calls, 1);
     CHECK_INT(1, receiver.stopped);
     wait_for("the end of the receiver", &receiver.destroyed, 1);
@@ -261,44 +262,48 @@ static void test_stopped_once(void) {
  * ========================================================================= */
 
 static void test_complete_then_stuck(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE_GATE};
+    struct runner runner;
     selene_report *report;
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(ROOM + REAL(50), REAL(50), 1));
+    start_runner(&runner, scheduler, window_of(20 * S, S, 1));
+    WAIT_UNTIL(atomic_load(&work.second_status) != -1);
+    reach(scheduler, START + 20 * S + 1);
+    report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->runs[0].outcome);
     CHECK_INT(0, atomic_load(&work.stopped)); /* it was decided: nothing to stop */
     selene_report_destroy(report);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
-    report = push(scheduler, window_of(REAL(200), REAL(50), 1));
+    report = push(scheduler, window_of(20 * S, S, 1));
     CHECK_INT(0, report->run_count);
     selene_report_destroy(report);
     atomic_store(&gate, 1);
     wait_until_ready(scheduler, "a");
-    report = push(scheduler, window_of(AMPLE, REAL(50), 1));
+    report = push(scheduler, window_of(20 * S, S, 1));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 static void test_still_running(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = GATE};
     selene_report *report;
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(ROOM, 0, 1));
+    report = push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1);
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
     CHECK_INT(0, explain(scheduler, "a").rank);
-    report = push(scheduler, window_of(REAL(1000), 0, 1));
+    report = push(scheduler, window_of(20 * S, 0, 1));
     CHECK_INT(0, report->eligible);
     CHECK_INT(0, report->run_count);
     selene_report_destroy(report);
     atomic_store(&gate, 1);
     wait_until_ready(scheduler, "a");
-    report = push(scheduler, window_of(AMPLE, 0, 1));
+    report = push(scheduler, window_of(20 * S, 0, 1));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     CHECK_INT(2, atomic_load(&work.started));
@@ -446,17 +451,20 @@ static void test_never_completed(void) {
 
 static void test_release_threads(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     struct work work = {.behaviour = GATE};
     selene_report *report;
-    options.release_after = REAL(100);
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    options.release_after = 60 * S;
+    scheduler = open_told_with(options);
     add_work(scheduler, "a", &work);
-    report = push(scheduler, window_of(ROOM, 0, 1));
+    report = push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1);
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
-    wait_until_ready(scheduler, "a");
-    report = push(scheduler, window_of(ROOM, 0, 1));
+    reach(scheduler, START + 80 * S - 1);
+    CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
+    reach(scheduler, START + 80 * S);
+    CHECK_INT(0, explain(scheduler, "a").reason_count);
+    report = push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 2);
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
     CHECK_INT(2, atomic_load(&most_inside)); /* the first was given up */

@@ -12,15 +12,16 @@
 
 /** What the owner alone can do (L16), and what goes over a connection of its own, which no owner that is away has. */
 static const char *const others[] = {
-    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
-    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
-    "selene_governor_forecast", "selene_trace_record",    "selene_trace_stop",
-    "selene_driver_step",       "selene_driver_stop",     "selene_server_start",
-    "selene_server_open",       "selene_clock_set", "selene_clock_advance",       "selene_driver_wait",
-    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
-    "selene_node_open",         "selene_node_step",       "selene_node_wait",
-    "selene_node_rows",         "selene_node_failed",     "selene_node_hint",
-    "selene_node_get",          "selene_node_leave",      "selene_node_close"};
+    "selene_scheduler_close",    "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe",  "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast",  "selene_trace_record",    "selene_trace_stop",
+    "selene_driver_step",        "selene_driver_stop",     "selene_server_start",
+    "selene_server_open",        "selene_clock_set",       "selene_clock_advance",
+    "selene_driver_wait",        "selene_events_next",     "selene_events_close",
+    "selene_handler_unregister", "selene_node_open",       "selene_node_step",
+    "selene_node_wait",          "selene_node_rows",       "selene_node_failed",
+    "selene_node_hint",          "selene_node_get",        "selene_node_leave",
+    "selene_node_close"};
 
 /** What may have been done when the answer never came; everything else changes nothing. */
 static const char *const changing[] = {
@@ -163,8 +164,8 @@ static void test_during(void) {
 
 /** What is settled here, whatever becomes of the owner. */
 static const char *const settled_here[] = {"selene_cycle_descriptor", "selene_lane_open",
-                                           "selene_lane_close", "selene_run_set_user",
-                                           "selene_run_user"};
+                                           "selene_lane_close",       "selene_run_set_user",
+                                           "selene_run_sleep",        "selene_run_user"};
 
 /** A member that has a run, in a window of lanes or not; *out_handle: what such a call takes. */
 static selene_scheduler take_a_run(const struct handle_call *call, uint64_t *out_handle) {

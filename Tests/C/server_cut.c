@@ -103,18 +103,19 @@ static long next_cut(long at, long whole) {
 /** What the owner alone can do (L16), what only runs of a fleet answer, and what is settled on this side or in a connection
  *  of its own. */
 static const char *const others[] = {
-    "selene_scheduler_close",   "selene_scheduler_drain",     "selene_scheduler_reset",
-    "selene_scheduler_observe", "selene_store_backup",        "selene_governor_set_profile",
-    "selene_governor_forecast", "selene_trace_record",        "selene_trace_stop",
-    "selene_server_start",      "selene_server_open",         "selene_clock_set", "selene_clock_advance",
-    "selene_driver_wait",       "selene_events_open",         "selene_events_next",
-    "selene_events_close",      "selene_cycle_descriptor",    "selene_lane_open",
-    "selene_lane_close",        "selene_run_set_user",        "selene_run_user",
-    "selene_driver_step",       "selene_driver_stop",         "selene_handler_unregister",
-    "selene_run_fence",         "selene_run_decided_by_host", "selene_node_open",
-    "selene_node_step",         "selene_node_wait",           "selene_node_rows",
-    "selene_node_failed",       "selene_node_hint",           "selene_node_get",
-    "selene_node_leave",        "selene_node_close"};
+    "selene_scheduler_close",     "selene_scheduler_drain",    "selene_scheduler_reset",
+    "selene_scheduler_observe",   "selene_store_backup",       "selene_governor_set_profile",
+    "selene_governor_forecast",   "selene_trace_record",       "selene_trace_stop",
+    "selene_server_start",        "selene_server_open",        "selene_clock_set",
+    "selene_clock_advance",       "selene_run_sleep",          "selene_driver_wait",
+    "selene_events_open",         "selene_events_next",        "selene_events_close",
+    "selene_cycle_descriptor",    "selene_lane_open",          "selene_lane_close",
+    "selene_run_set_user",        "selene_run_user",           "selene_driver_step",
+    "selene_driver_stop",         "selene_handler_unregister", "selene_run_fence",
+    "selene_run_decided_by_host", "selene_node_open",          "selene_node_step",
+    "selene_node_wait",           "selene_node_rows",          "selene_node_failed",
+    "selene_node_hint",           "selene_node_get",           "selene_node_leave",
+    "selene_node_close"};
 
 /** What may have been done when the answer never came; the others are asked once more. */
 static const char *const changing[] = {

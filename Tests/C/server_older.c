@@ -177,17 +177,17 @@ static int is_among(const char *name, const char *const *names, size_t count) {
 
 /** What is not asked of the owner: what it alone can do (L16), and what is settled here. */
 static const char *const others[] = {
-    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
-    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
-    "selene_governor_forecast", "selene_trace_record",    "selene_trace_stop",
-    "selene_server_start",      "selene_server_open",     "selene_clock_set", "selene_clock_advance",
-    "selene_driver_wait",       "selene_driver_step",     "selene_driver_stop",
-    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
-    "selene_cycle_descriptor",  "selene_lane_close",      "selene_run_set_user",
-    "selene_run_user",          "selene_node_open",       "selene_node_step",
-    "selene_node_wait",         "selene_node_rows",       "selene_node_failed",
-    "selene_node_hint",         "selene_node_get",        "selene_node_leave",
-    "selene_node_close"};
+    "selene_scheduler_close",    "selene_scheduler_drain",  "selene_scheduler_reset",
+    "selene_scheduler_observe",  "selene_store_backup",     "selene_governor_set_profile",
+    "selene_governor_forecast",  "selene_trace_record",     "selene_trace_stop",
+    "selene_server_start",       "selene_server_open",      "selene_clock_set",
+    "selene_clock_advance",      "selene_driver_wait",      "selene_driver_step",
+    "selene_driver_stop",        "selene_events_next",      "selene_events_close",
+    "selene_handler_unregister", "selene_cycle_descriptor", "selene_lane_close",
+    "selene_run_set_user",       "selene_run_user",         "selene_run_sleep",
+    "selene_node_open",          "selene_node_step",        "selene_node_wait",
+    "selene_node_rows",          "selene_node_failed",      "selene_node_hint",
+    "selene_node_get",           "selene_node_leave",       "selene_node_close"};
 
 static void test_schedulers(void) {
     int tried = 0;

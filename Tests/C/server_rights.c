@@ -53,15 +53,16 @@ static const struct {
 
 /** What the owner alone can do, and what is settled without it. */
 static const char *const others[] = {
-    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
-    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
-    "selene_governor_forecast", "selene_trace_record",    "selene_trace_stop",
-    "selene_server_start",      "selene_server_open",     "selene_clock_set", "selene_clock_advance",
-    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
-    "selene_driver_step",       "selene_driver_wait",     "selene_driver_stop",
-    "selene_node_open",         "selene_node_step",       "selene_node_wait",
-    "selene_node_rows",         "selene_node_failed",     "selene_node_hint",
-    "selene_node_get",          "selene_node_leave",      "selene_node_close"};
+    "selene_scheduler_close",    "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe",  "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast",  "selene_trace_record",    "selene_trace_stop",
+    "selene_server_start",       "selene_server_open",     "selene_clock_set",
+    "selene_clock_advance",      "selene_events_next",     "selene_events_close",
+    "selene_handler_unregister", "selene_driver_step",     "selene_driver_wait",
+    "selene_driver_stop",        "selene_node_open",       "selene_node_step",
+    "selene_node_wait",          "selene_node_rows",       "selene_node_failed",
+    "selene_node_hint",          "selene_node_get",        "selene_node_leave",
+    "selene_node_close"};
 
 static char folder[] = "/tmp/rights-XXXXXX", socket_path[sizeof folder + 16];
 

@@ -1,34 +1,37 @@
 /*
- * slow_disk.c - a disk whose syncs take their time: no question, no run and no report waits for it (D7)
+ * slow_disk.c - a disk whose syncs wait at a gate: no question, no run and no report waits for it (D7)
  *
  * Argument: the filter of check.h.
  */
+#include "told.h"
+
 #include "governor.h"
 
 #include <dlfcn.h>
 
 /* ---- the disk -------------------------------------------------------------- */
 
-/** Milliseconds that each sync takes. */
-static atomic_int slowness;
-static atomic_int syncing, is_broken;
-/** Syncs wait until the test lets them go on, except for the next few. */
-static atomic_int held, spared, given_up;
+/** Whether syncs wait at a gate, how many may pass it, and how many wait there; how many waited in vain for the test. */
+static atomic_int held, passes, syncing, given_up;
+static atomic_int is_broken;
 
-static int sync_slowly(const char *name, int file) {
+static int take_pass(void) {
+    int count = atomic_load(&passes);
+    while (count > 0)
+        if (atomic_compare_exchange_weak(&passes, &count, count - 1)) return 1;
+    return 0;
+}
+
+static int sync_at_gate(const char *name, int file) {
     int (*next)(int) = NULL;
     void *found = dlsym(RTLD_NEXT, name);
     memcpy(&next, &found, sizeof next);
-    if (atomic_load(&held) && atomic_fetch_sub(&spared, 1) <= 0) {
+    if (atomic_load(&held) && !take_pass()) {
         int64_t limit = check_now() + PATIENCE;
         atomic_fetch_add(&syncing, 1);
-        while (atomic_load(&held) && check_now() < limit)
+        while (atomic_load(&held) && !take_pass() && check_now() < limit)
             check_sleep(MS);
-        if (atomic_load(&held)) atomic_fetch_add(&given_up, 1);
-        atomic_fetch_sub(&syncing, 1);
-    } else if (atomic_load(&slowness)) {
-        atomic_fetch_add(&syncing, 1);
-        check_sleep(atomic_load(&slowness) * MS);
+        if (check_now() >= limit) atomic_fetch_add(&given_up, 1);
         atomic_fetch_sub(&syncing, 1);
     }
     if (atomic_load(&is_broken)) {
@@ -39,27 +42,17 @@ static int sync_slowly(const char *name, int file) {
 }
 
 int fdatasync(int file) {
-    return sync_slowly("fdatasync", file);
+    return sync_at_gate("fdatasync", file);
 }
 int fsync(int file) {
-    return sync_slowly("fsync", file);
-}
-
-/** Longer than anything that must not wait for it. */
-static int slow(void) {
-    return (int)((ROOM + ROOM / 2 + LATE) / MS);
+    return sync_at_gate("fsync", file);
 }
 
 static char store[64];
 
 static selene_scheduler open_slow(void) {
-    selene_scheduler scheduler = 0;
-    selene_options options;
     snprintf(store, sizeof store, "%s", file_named("store"));
-    options = stored_options(store);
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
-    return scheduler;
+    return open_told_with(stored_options(store));
 }
 
 static selene_scheduler open_again(void) {
@@ -69,41 +62,63 @@ static selene_scheduler open_again(void) {
     return scheduler;
 }
 
-/** Another thread registers a task, which takes as long as a sync. */
-static struct registrar {
+/** From here on no sync comes to its end, but for the next few. */
+static void hold_syncs(int but) {
+    atomic_store(&passes, but);
+    atomic_store(&held, 1);
+}
+
+/** A sync has waited all the time; what it stores is stored as soon as it can be. */
+static void release_syncs(void) {
+    wait_for("the sync", &syncing, 1);
+    CHECK_INT(0, atomic_load(&given_up));
+    atomic_store(&held, 0);
+}
+
+/** Other threads register tasks, whose syncs wait at the gate. */
+struct registrar {
     selene_scheduler scheduler;
     const char *id;
     selene_status status;
+    atomic_int begun, done;
     pthread_t thread;
-} registrar;
+};
+static struct registrar registrar;
 
 static void *register_slowly(void *argument) {
     struct registrar *self = argument;
     selene_task task = task_of(self->id);
     task.handler = SELENE_TEXT("nothing");
+    atomic_store(&self->begun, 1);
     self->status = selene_task_register(self->scheduler, &task, NULL);
+    atomic_store(&self->done, 1);
     return NULL;
 }
 
+static void start_registrar(struct registrar *self, selene_scheduler scheduler, const char *id) {
+    self->scheduler = scheduler;
+    self->id = id;
+    CHECK_INT(0, pthread_create(&self->thread, NULL, register_slowly, self));
+    wait_for("the registrar", &self->begun, 1);
+}
+
+static selene_status join_registrar(struct registrar *self) {
+    CHECK_INT(0, pthread_join(self->thread, NULL));
+    return self->status;
+}
+
 static void begin_sync(selene_scheduler scheduler, const char *id) {
-    registrar = (struct registrar){.scheduler = scheduler, .id = id};
-    atomic_store(&slowness, slow());
-    CHECK_INT(0, pthread_create(&registrar.thread, NULL, register_slowly, &registrar));
+    hold_syncs(0);
+    start_registrar(&registrar, scheduler, id);
     wait_for("the sync", &syncing, 1);
 }
 
+/** The sync has waited until now. */
 static selene_status end_sync(void) {
-    CHECK_INT(0, pthread_join(registrar.thread, NULL));
-    atomic_store(&slowness, 0);
-    return registrar.status;
+    CHECK_INT(0, atomic_load(&registrar.done));
+    release_syncs();
+    return join_registrar(&registrar);
 }
-
-#define IN_TIME(call)                                                                              \
-    do {                                                                                           \
-        int64_t began_ = check_now();                                                              \
-        call;                                                                                      \
-        CHECK_BETWEEN(0, check_now() - began_, LATE);                                              \
-    } while (0)
 
 /* ============================================================================
  *  QUESTIONS
@@ -120,30 +135,35 @@ static void test_questions(void) {
     struct work work = {.behaviour = COMPLETE};
     add_work(scheduler, "a", &work);
     begin_sync(scheduler, "other");
-    IN_TIME(CHECK_OK(selene_scheduler_now(scheduler, &now)));
-    IN_TIME(CHECK_OK(selene_scheduler_get(scheduler, &info)));
-    IN_TIME(CHECK_INT(0, explain(scheduler, "a").reason_count));
-    IN_TIME(CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state));
-    IN_TIME(CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids)));
+    CHECK_OK(selene_scheduler_now(scheduler, &now));
+    CHECK_OK(selene_scheduler_get(scheduler, &info));
+    CHECK_INT(0, explain(scheduler, "a").reason_count);
+    CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
+    CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
     selene_task_ids_destroy(ids);
-    IN_TIME(CHECK_OK(selene_scheduler_next_wakeup(scheduler, &now, NULL)));
-    IN_TIME(CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host)));
-    IN_TIME(CHECK_OK(selene_cycle_plan(scheduler, &window, &plan)));
+    CHECK_OK(selene_scheduler_next_wakeup(scheduler, &now, NULL));
+    CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
+    CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
     selene_plan_destroy(plan);
-    CHECK_INT(1, atomic_load(&syncing));
+    CHECK_OK(selene_clock_set(scheduler, START + S));
     CHECK_OK(end_sync());
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
-/* Who changes something waits for its turn, and both are durable. */
+/* Who changes something waits for its turn, and for a sync of its own: both are durable. */
 static void test_changes(void) {
+    static struct registrar second;
     selene_scheduler scheduler = open_slow();
-    selene_task task = task_of("second");
-    int64_t began = check_now();
     begin_sync(scheduler, "first");
-    CHECK_OK(selene_task_register(scheduler, &task, NULL));
-    CHECK(check_now() - began >= 2 * slow() * MS);
-    CHECK_OK(end_sync());
+    start_registrar(&second, scheduler, "second");
+    CHECK_INT(0, atomic_load(&second.done));
+    atomic_store(&passes, 1);
+    wait_for("the first", &registrar.done, 1);
+    wait_for("the sync of the second", &syncing, 1);
+    CHECK_INT(0, atomic_load(&second.done));
+    release_syncs();
+    CHECK_OK(join_registrar(&registrar));
+    CHECK_OK(join_registrar(&second));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     scheduler = open_again();
     CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "first").state);
@@ -155,25 +175,38 @@ static void test_changes(void) {
  *  RUNS AND REPORTS
  * ========================================================================= */
 
+/** A window of 20 s in which runs are asked to stop after 10. */
+#define BUDGET (20 * S)
+#define RESERVE (10 * S)
+
 static struct runner runner;
+
+static int32_t stop_reason(struct work *work) {
+    int32_t reason = -1;
+    CHECK_OK(selene_run_stopping(atomic_load(&work->run), &reason));
+    return reason;
+}
 
 /* A handler that asks is told in time and completes; the report comes by the deadline; both are stored later. */
 static void test_stopping(void) {
     selene_scheduler scheduler = open_slow();
     struct work work = {.behaviour = UNTIL_STOPPED};
     selene_report *report;
-    int64_t began;
     add_work(scheduler, "a", &work);
-    began = check_now();
-    start_runner(&runner, scheduler, window_of(ROOM, ROOM / 2, 1));
+    start_runner(&runner, scheduler, window_of(BUDGET, RESERVE, 1));
     wait_for("the handler", &work.started, 1);
     begin_sync(scheduler, "other");
-    report = join_runner(&runner);
-    CHECK_INT(1, atomic_load(&syncing));
-    CHECK_BETWEEN(0, check_now() - began, ROOM + LATE);
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET - RESERVE - 1));
+    CHECK_INT(SELENE_STOP_NONE, stop_reason(&work));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET - RESERVE));
+    wait_for("the handler's return", &work.returned, 1);
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
     CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
     CHECK_INT(SELENE_ERROR_ALREADY_COMPLETED, atomic_load(&work.second_status));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET));
+    CHECK_INT(0, atomic_load(&runner.returned));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
+    report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     CHECK_OK(end_sync());
@@ -190,19 +223,23 @@ static void test_expiry(void) {
     struct work heeding = {.behaviour = NEVER, .complete_when_stopped = 1};
     struct work deaf = {.behaviour = GATE};
     selene_report *report;
-    int64_t began;
     observe(scheduler);
     add_work(scheduler, "heeding", &heeding);
     add_work(scheduler, "deaf", &deaf);
-    began = check_now();
-    start_runner(&runner, scheduler, window_of(ROOM, ROOM / 2, 2));
+    start_runner(&runner, scheduler, window_of(BUDGET, RESERVE, 2));
     wait_for("the handler", &heeding.started, 1);
     wait_for("the handler", &deaf.started, 1);
     begin_sync(scheduler, "other");
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET - RESERVE - 1));
+    CHECK_INT(SELENE_STOP_NONE, stop_reason(&heeding));
+    CHECK_INT(0, atomic_load(&heeding.stopped));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET - RESERVE));
+    wait_for("the stop", &heeding.stopped, 1);
+    wait_for("the stop", &deaf.stopped, 1);
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET));
+    CHECK_INT(0, atomic_load(&runner.returned));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
-    CHECK_INT(1, atomic_load(&syncing));
-    CHECK_BETWEEN(0, check_now() - began, ROOM + LATE);
-    CHECK_BETWEEN(ROOM / 2, atomic_load(&heeding.stopped_at) - began, ROOM / 2 + LATE);
     CHECK_INT(1, atomic_load(&deaf.stopped));
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, report->expired);
@@ -216,19 +253,6 @@ static void test_expiry(void) {
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, record(scheduler, "heeding").last_outcome);
     CHECK_INT(SELENE_OUTCOME_EXPIRED, record(scheduler, "deaf").last_outcome);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-}
-
-/** From here on no sync comes to its end, but for the next few. */
-static void hold_syncs(int but) {
-    atomic_store(&spared, but);
-    atomic_store(&held, 1);
-}
-
-/** The report has come although no sync could end; what it says is stored as soon as one can. */
-static void release_syncs(void) {
-    wait_for("the sync of the end", &syncing, 1);
-    CHECK_INT(0, atomic_load(&given_up));
-    atomic_store(&held, 0);
 }
 
 /** What the store of a scheduler that is gone says of a task. */
@@ -245,9 +269,10 @@ static void test_own_end(void) {
     struct work deaf = {.behaviour = GATE};
     selene_report *report;
     add_work(scheduler, "deaf", &deaf);
-    start_runner(&runner, scheduler, window_of(ROOM, 0, 1));
+    start_runner(&runner, scheduler, window_of(BUDGET, 0, 1));
     wait_for("the handler", &deaf.started, 1);
     hold_syncs(0);
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
@@ -269,9 +294,10 @@ static void test_own_end_alone(void) {
     if (child == 0) {
         selene_scheduler scheduler = open_slow();
         add_work(scheduler, "deaf", &deaf);
-        push_async(scheduler, window_of(ROOM, 0, 1), &receiver, NULL);
+        push_async(scheduler, window_of(BUDGET, 0, 1), &receiver, NULL);
         wait_for("the handler", &deaf.started, 1);
         hold_syncs(0);
+        CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
         wait_for("the report", &receiver.calls, 1);
         /* What is synced was written before. */
         release_syncs();
@@ -287,26 +313,29 @@ static void test_own_end_early(void) {
     selene_scheduler scheduler = open_slow();
     struct work work = {.behaviour = GATE};
     selene_report *report;
-    int32_t told;
     set_base(scheduler, SELENE_PROFILE_STRICT);
     add_work(scheduler, "a", &work);
-    start_runner(&runner, scheduler, window_of(ROOM, 0, 1));
+    start_runner(&runner, scheduler, window_of(BUDGET, 0, 1));
     wait_for("the handler", &work.started, 1);
     /* One sync makes the outcome durable. */
     hold_syncs(1);
     atomic_store(&gate, 1);
+    wait_for("the sync of the end", &syncing, 1);
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET));
+    CHECK_INT(0, atomic_load(&runner.returned));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
-    told = report->new_data ? SELENE_OUTCOME_NEW_DATA : SELENE_OUTCOME_EXPIRED;
+    CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
     release_syncs();
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
-    CHECK_INT(told, stored_outcome("a"));
+    CHECK_INT(SELENE_OUTCOME_NEW_DATA, stored_outcome("a"));
 }
 
 /* A cycle of lanes is over at its deadline, whoever calls then, and that call waits for no sync either. */
 static void test_own_end_of_lanes(void) {
     selene_scheduler scheduler = open_slow();
-    selene_window window = window_of(ROOM, 0, 1);
+    selene_window window = window_of(BUDGET, 0, 1);
     selene_run_info info = SELENE_RUN_INFO_INIT;
     selene_report *report = NULL;
     selene_cycle cycle;
@@ -320,7 +349,8 @@ static void test_own_end_of_lanes(void) {
     CHECK_OK(selene_lane_next(lane, -1, 0, &step, &info, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
     hold_syncs(0);
-    CHECK_OK(selene_cycle_wait(cycle, PATIENCE, &report, NULL));
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK(report != NULL);
     CHECK_INT(1, report->expired);
     selene_report_destroy(report);
@@ -335,54 +365,77 @@ static void test_dispatch(void) {
     selene_scheduler scheduler = open_slow();
     struct work work = {.behaviour = COMPLETE};
     selene_task task = once_of("a");
-    selene_window window = window_of(ROOM, 0, 1);
+    selene_window window = window_of(BUDGET, 0, 1);
     selene_report *report;
-    int64_t began;
     window.kinds = PROCESSING;
     add_handler(scheduler, "a", &work);
     add(scheduler, task);
-    /* A begin is stored, too. */
-    selene_report_destroy(push(scheduler, window_of(ROOM, 0, 1)));
+    /* The begin of a window may be stored, the dispatch of a run not. */
+    hold_syncs(1);
     start_runner(&runner, scheduler, window);
-    began = check_now();
-    atomic_store(&slowness, slow());
+    wait_for("the sync of the dispatch", &syncing, 1);
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
-    if (report->run_count == 0) CHECK_BETWEEN(0, check_now() - began, slow() * MS + ROOM + LATE);
+    CHECK_INT(0, report->run_count);
     selene_report_destroy(report);
-    atomic_store(&slowness, 0);
+    release_syncs();
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    CHECK_INT(0, atomic_load(&work.started));
     scheduler = open_again();
-    if (atomic_load(&work.started) == 0) {
-        CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
-        CHECK_INT(0, record(scheduler, "a").attempts);
-    } else {
-        CHECK_INT(SELENE_STATE_SUCCEEDED, record(scheduler, "a").state);
-    }
+    CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
+    CHECK_INT(0, record(scheduler, "a").attempts);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** The thread of a lane comes back with an outcome, and asks for another run. */
+struct taker {
+    selene_lane lane;
+    selene_status status;
+    int32_t step;
+    pthread_t thread;
+};
+
+static void *come_back(void *argument) {
+    struct taker *taker = argument;
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    taker->status =
+        selene_lane_next(taker->lane, SELENE_OUTCOME_NO_DATA, 0, &taker->step, &info, NULL);
+    return NULL;
+}
+
+static int64_t time_left(selene_run run) {
+    int64_t remaining = -1;
+    CHECK_OK(selene_run_remaining(run, &remaining));
+    return remaining;
 }
 
 /* A run that comes back through a lane has its outcome, however long its thread then waits for another. */
 static void test_lane(void) {
     selene_scheduler scheduler = open_slow();
     struct work work = {.behaviour = COMPLETE};
-    selene_window window = window_of(ROOM, 0, 1);
+    struct taker taker = {0};
+    selene_window window = window_of(BUDGET, 0, 1);
     selene_run_info info = SELENE_RUN_INFO_INIT;
     selene_report *report = NULL;
     selene_cycle cycle;
-    selene_lane lane;
     int32_t step = -1;
     add_work(scheduler, "a", &work);
     window.flags = SELENE_WINDOW_LANES;
     cycle = begin(scheduler, window);
-    CHECK_OK(selene_lane_open(cycle, &lane));
-    CHECK_OK(selene_lane_next(lane, -1, 0, &step, &info, NULL));
+    CHECK_OK(selene_lane_open(cycle, &taker.lane));
+    CHECK_OK(selene_lane_next(taker.lane, -1, 0, &step, &info, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
     begin_sync(scheduler, "other");
-    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NO_DATA, 0, &step, &info, NULL));
-    CHECK_INT(SELENE_STEP_DONE, step);
+    CHECK_INT(0, pthread_create(&taker.thread, NULL, come_back, &taker));
+    /* An open run has time left. */
+    WAIT_UNTIL(time_left(info.run) == 0);
+    CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     CHECK_OK(end_sync());
-    CHECK_OK(selene_lane_close(lane));
-    CHECK_OK(selene_cycle_wait(cycle, PATIENCE, &report, NULL));
+    CHECK_INT(0, pthread_join(taker.thread, NULL));
+    CHECK_STATUS(SELENE_OK, taker.status);
+    CHECK_INT(SELENE_STEP_DONE, taker.step);
+    CHECK_OK(selene_lane_close(taker.lane));
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK(report != NULL);
     CHECK_INT(1, report->no_data);
     selene_report_destroy(report);
@@ -406,8 +459,8 @@ static void test_refusal(void) {
     run = next(cycle, "a");
     begin_sync(scheduler, "other");
     atomic_store(&is_broken, 1);
-    IN_TIME(CHECK_OK(selene_run_stopping(run, &reason)));
-    IN_TIME(CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA)));
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_STATUS(SELENE_ERROR_OUTCOME_UNKNOWN, end_sync());
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_get(scheduler, "other", -1, 0, &info));

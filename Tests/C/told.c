@@ -187,46 +187,22 @@ static void test_sleep(void) {
 
 /* ---- graces ---------------------------------------------------------------------------- */
 
-struct closer {
-    selene_scheduler scheduler;
-    selene_status status;
-    int64_t grace;
-    int drains;
-    atomic_int begun, done;
-    pthread_t thread;
-};
-
-static void *closer_main(void *argument) {
-    struct closer *own = argument;
-    atomic_store(&own->begun, 1);
-    own->status = own->drains ? selene_scheduler_drain(own->scheduler, own->grace)
-                              : selene_scheduler_close(own->scheduler, own->grace);
-    atomic_store(&own->done, 1);
-    return NULL;
-}
-
-static void start_closer(struct closer *own) {
-    CHECK_INT(0, pthread_create(&own->thread, NULL, closer_main, own));
-    wait_for("the closer", &own->begun, 1);
-}
-
 /* A drain lasts as long as its grace says, on the clock that is told. */
 static void test_drain(void) {
     selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = GATE};
     struct receiver receiver = {0};
-    struct closer closer = {.scheduler = scheduler, .grace = H, .drains = 1};
+    struct closer closer = {0};
     add_work(scheduler, "stuck", &work);
     push_async(scheduler, window_of(2 * H, S, 1), &receiver, NULL);
     wait_for("the handler", &work.started, 1);
-    start_closer(&closer);
+    start_closer(&closer, scheduler, selene_scheduler_drain, H);
     /* The grace begins when the call does, which this thread sees by what is due next. */
     WAIT_UNTIL(still(scheduler) == START + H);
     reach(scheduler, START + H - 1);
     CHECK_INT(0, atomic_load(&closer.done));
     CHECK_OK(selene_clock_set(scheduler, START + H));
-    CHECK_INT(0, pthread_join(closer.thread, NULL));
-    CHECK_STATUS(SELENE_ERROR_BUSY, closer.status);
+    CHECK_STATUS(SELENE_ERROR_BUSY, join_closer(&closer));
     CHECK_OK(selene_scheduler_resume(scheduler));
     atomic_store(&gate, 1);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -236,11 +212,11 @@ static void test_close(void) {
     selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = GATE};
     struct receiver receiver = {0};
-    struct closer closer = {.scheduler = scheduler, .grace = 50 * S};
+    struct closer closer = {0};
     add_work(scheduler, "stuck", &work);
     push_async(scheduler, window_of(2 * H, S, 1), &receiver, NULL);
     wait_for("the handler", &work.started, 1);
-    start_closer(&closer);
+    start_closer(&closer, scheduler, selene_scheduler_close, 50 * S);
     /* Its last tenth is for who is asked to stop. */
     WAIT_UNTIL(still(scheduler) == START + 45 * S);
     reach(scheduler, START + 45 * S - 1);
@@ -249,8 +225,7 @@ static void test_close(void) {
     CHECK_INT(1, atomic_load(&work.stopped));
     CHECK_INT(0, atomic_load(&closer.done));
     CHECK_OK(selene_clock_set(scheduler, START + 50 * S));
-    CHECK_INT(0, pthread_join(closer.thread, NULL));
-    CHECK_STATUS(SELENE_OK, closer.status);
+    CHECK_STATUS(SELENE_OK, join_closer(&closer));
     CHECK_INT(0, atomic_load(&work.returned));
     CHECK_INT(1, atomic_load(&receiver.calls));
     atomic_store(&gate, 1);

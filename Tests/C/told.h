@@ -57,4 +57,53 @@ CHECK_UNUSED static int64_t finished(selene_scheduler scheduler) {
     return finished_by(scheduler, present(scheduler));
 }
 
+/** Runs a window beside handlers that do not return before its deadline: waits until so many have begun in all, lets time
+ *  go on to the deadline, and answers the report. */
+CHECK_UNUSED static selene_report *
+push_to_deadline(selene_scheduler scheduler, selene_window window, struct work *work, int begun) {
+    const int64_t deadline = present(scheduler) + window.budget;
+    struct runner runner;
+    start_runner(&runner, scheduler, window);
+    wait_for("the handler", &work->started, begun);
+    reach(scheduler, deadline);
+    CHECK_INT(0, atomic_load(&runner.returned));
+    reach(scheduler, deadline + 1);
+    return join_runner(&runner);
+}
+
+/* ---- a thread that closes, drains or stops the driver -------------------------------------- */
+
+struct closer {
+    selene_scheduler scheduler;
+    selene_status (*call)(selene_scheduler scheduler, int64_t grace);
+    int64_t grace;
+    selene_status status;
+    atomic_int begun, done;
+    pthread_t thread;
+};
+
+CHECK_UNUSED static void *closer_main(void *argument) {
+    struct closer *own = argument;
+    atomic_store(&own->begun, 1);
+    own->status = own->call(own->scheduler, own->grace);
+    atomic_store(&own->done, 1);
+    return NULL;
+}
+
+/** Its grace begins with the call, which the test sees by what is due next. */
+CHECK_UNUSED static void start_closer(struct closer *own, selene_scheduler scheduler,
+                                      selene_status (*call)(selene_scheduler, int64_t),
+                                      int64_t grace) {
+    own->scheduler = scheduler;
+    own->call = call;
+    own->grace = grace;
+    CHECK_INT(0, pthread_create(&own->thread, NULL, closer_main, own));
+    wait_for("the closer", &own->begun, 1);
+}
+
+CHECK_UNUSED static selene_status join_closer(struct closer *own) {
+    CHECK_INT(0, pthread_join(own->thread, NULL));
+    return own->status;
+}
+
 #endif /* TOLD_H */
