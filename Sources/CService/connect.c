@@ -451,6 +451,11 @@ int32_t service_disconnect(uint64_t handle, int64_t grace, service_failure *fail
         return wire_fail(failure, SELENE_ERROR_REENTRANT, "", NULL,
                          "close is not possible inside a callback of the same scheduler");
     }
+    if (atomic_exchange(&own->is_ending, 1)) {
+        wire_leave(entry);
+        return wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "scheduler", NULL,
+                         "another thread has closed it");
+    }
     int64_t until = platform_boot_clock() + grace;
     calls_drain(own, until, grace);
     member_leave(own);
@@ -458,7 +463,8 @@ int32_t service_disconnect(uint64_t handle, int64_t grace, service_failure *fail
     news_came(own);
     listener_end(own);
     // A call of another thread that is in flight has the answer or OWNER_AWAY; the last one frees.
-    if (wire_retire(entry)) calls_end(own, until);
+    wire_retire(entry, 0);
+    calls_end(own, until);
     wire_leave(entry);
     return SELENE_OK;
 }

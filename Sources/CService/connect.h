@@ -13,7 +13,8 @@ typedef struct connection {
     char *path;
     int is_of_store;
     int64_t wait, timeout;
-    atomic_int is_closed;
+    // A thread closes it; it is closed, and calls in flight end.
+    atomic_int is_ending, is_closed;
     // Guards what follows: one request at a time.
     pthread_mutex_t turn;
     int descriptor;

@@ -14,6 +14,9 @@ enum { SLOTS = 4096 };
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 static wire_entry *entries[SLOTS];
 static uint64_t last_number;
+// Those whose handle is closed and that have not come to their end, and what tells that one has.
+static wire_entry *leaving;
+static pthread_cond_t has_gone = PTHREAD_COND_INITIALIZER;
 // One bit for each descriptor that is ours.
 static uint64_t *kept;
 static size_t kept_words;
@@ -33,6 +36,10 @@ static void after_fork_in_child(void) {
             kept[i] &= ~(UINT64_C(1) << bit);
         }
     }
+    // The threads that end them, or wait for that, are not here.
+    static const pthread_cond_t quiet = PTHREAD_COND_INITIALIZER;
+    has_gone = quiet;
+    leaving = NULL;
     pthread_mutex_unlock(&table);
 }
 
@@ -149,16 +156,42 @@ void wire_leave(wire_entry *entry) {
     if (left == 0) entry->destroy(entry);
 }
 
-int wire_retire(wire_entry *entry) {
+int wire_retire(wire_entry *entry, int is_awaited) {
     pthread_mutex_lock(&table);
     size_t slot = entry->handle >> 40 & 0xFFFF;
     int is_first = entries[slot] == entry;
     if (is_first) {
         entries[slot] = NULL;
         entry->users--;
+        if (is_awaited) {
+            entry->next_leaving = leaving;
+            leaving = entry;
+        }
     }
     pthread_mutex_unlock(&table);
     return is_first;
+}
+
+void wire_gone(wire_entry *entry) {
+    pthread_mutex_lock(&table);
+    wire_entry **at = &leaving;
+    while (*at != NULL && *at != entry)
+        at = &(*at)->next_leaving;
+    if (*at != NULL) *at = entry->next_leaving;
+    pthread_cond_broadcast(&has_gone);
+    pthread_mutex_unlock(&table);
+}
+
+void wire_await_gone(int (*is_meant)(const wire_entry *entry, void *context), void *context) {
+    pthread_mutex_lock(&table);
+    for (;;) {
+        const wire_entry *at = leaving;
+        while (at != NULL && !is_meant(at, context))
+            at = at->next_leaving;
+        if (at == NULL) break;
+        pthread_cond_wait(&has_gone, &table);
+    }
+    pthread_mutex_unlock(&table);
 }
 
 void wire_each(uint64_t kind, void (*visit)(wire_entry *entry, void *context), void *context) {

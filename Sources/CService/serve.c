@@ -1257,17 +1257,15 @@ void *service_clients(uint64_t scheduler) {
     return made;
 }
 
-// Ends a server: the request that is being answered is, then its clients are told by the end of their connection.
-static void end(wire_entry *entry, void *unused) {
+// Ends a server: the request that is being answered is, then its clients are told by the end of their connection. 0: another
+// thread does that.
+static int end(wire_entry *entry) {
     server *own = (server *)(void *)entry;
-    (void)unused;
-    if (!wire_retire(entry)) return;
-    atomic_fetch_sub(&servers_open, 1);
+    if (!wire_retire(entry, 1)) return 0;
     remove_socket(own);
     if (own->watch == NULL) {
         stop_thread(own);
     } else {
-        atomic_fetch_sub(&servers_stepped, 1);
         const place_of here = {own, serving};
         pthread_mutex_lock(&own->turn);
         atomic_store(&own->is_stopping, 1);
@@ -1275,9 +1273,14 @@ static void end(wire_entry *entry, void *unused) {
         part_all(own);
         serving = here.before;
         pthread_mutex_unlock(&own->turn);
+        atomic_fetch_sub(&servers_stepped, 1);
     }
     wire_close(own->listener, own->has_made_socket);
     own->listener = -1;
+    // Behind its last act: whoever closes the scheduler looks at no server while there is none.
+    atomic_fetch_sub(&servers_open, 1);
+    wire_gone(entry);
+    return 1;
 }
 
 int32_t service_close(uint64_t handle, service_failure *failure) {
@@ -1288,7 +1291,9 @@ int32_t service_close(uint64_t handle, service_failure *failure) {
     if (is_served_here(own))
         status = wire_fail(failure, SELENE_ERROR_REENTRANT, "server", NULL,
                            "a callback that it calls itself cannot close it");
-    else end(entry, NULL);
+    else if (!end(entry))
+        status = wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "server", NULL,
+                           "another thread has closed it");
     wire_leave(entry);
     return status;
 }
@@ -1325,9 +1330,16 @@ int32_t service_serve(uint64_t scheduler, int64_t nanoseconds) {
 }
 
 static void end_of(wire_entry *entry, void *context) {
-    if (((server *)(void *)entry)->scheduler == *(const uint64_t *)context) end(entry, NULL);
+    if (((server *)(void *)entry)->scheduler == *(const uint64_t *)context) end(entry);
+}
+
+static int is_server_of(const wire_entry *entry, void *context) {
+    return ((const server *)(const void *)entry)->scheduler == *(const uint64_t *)context;
 }
 
 void service_end(uint64_t scheduler) {
-    if (atomic_load(&servers_open) > 0) wire_each(WIRE_SERVER, end_of, &scheduler);
+    if (atomic_load(&servers_open) == 0) return;
+    wire_each(WIRE_SERVER, end_of, &scheduler);
+    // Also for those that other threads are just ending.
+    wire_await_gone(is_server_of, &scheduler);
 }

@@ -158,6 +158,8 @@ typedef struct wire_entry {
     // The table's and one for each call in flight.
     uint32_t users;
     void (*destroy)(struct wire_entry *entry);
+    // Of those whose handle is closed and that have not come to their end.
+    struct wire_entry *next_leaving;
 } wire_entry;
 
 int32_t wire_enter(wire_entry *entry, uint64_t kind, service_failure *failure);
@@ -165,8 +167,11 @@ wire_entry *wire_acquire(uint64_t handle, uint64_t kind, service_failure *failur
 // The same for what a handle of another kind belongs to, by its place.
 wire_entry *wire_acquire_at(size_t slot, uint64_t kind, const char *noun, service_failure *failure);
 void wire_leave(wire_entry *entry);
-// Takes the handle from the table; 0 if another call did so.
-int wire_retire(wire_entry *entry);
+// Takes the handle from the table; 0 if another call did so. One that is awaited has its end told with wire_gone.
+int wire_retire(wire_entry *entry, int is_awaited);
+void wire_gone(wire_entry *entry);
+// Waits until none is leaving that a function says is meant.
+void wire_await_gone(int (*is_meant)(const wire_entry *entry, void *context), void *context);
 // Calls visit for each open entry of a kind that this process made, with it acquired.
 void wire_each(uint64_t kind, void (*visit)(wire_entry *entry, void *context), void *context);
 

@@ -188,11 +188,18 @@ private func serve(
   var crews = service_crews.ofScheduler
   let opened = attempt { service_open(scheduler, &terms, &taps, &crews, out_server, out_fd, $0) }
   guard opened == 0 else { return opened }
-  return attempt { () throws(SeleneError) in
+  let awaits = attempt { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       scheduler.awaitMembers(for: adopt, at: moment)
     }
   }
+  // Another thread has closed the scheduler meanwhile: who did not find this server there does not end it.
+  if awaits != 0 {
+    let failure = UnsafeMutablePointer<service_failure>.allocate(capacity: 1)
+    _ = service_close(out_server.pointee, failure)
+    failure.deallocate()
+  }
+  return awaits
 }
 
 @_cdecl("selene_server_start") @implementation

@@ -82,7 +82,7 @@ extension Scheduler {
     sleepers.calls += 1
     defer { sleepers.calls -= 1 }
     while true {
-      guard !isClosing, slot.scheduler === self else { throw .closedHandle }
+      guard !isEnding, slot.scheduler === self else { throw .closedHandle }
       // A clock that is told goes on while threads are at work that another thread may tell.
       guard clock.host == nil || (clock.isTold && waitsForThreads(on: thread)) else { return }
       let now = tick()
@@ -122,7 +122,8 @@ extension Scheduler {
   ///
   /// - Parameters:
   ///   - serve: as of `drain`.
-  ///   - endServers: what other processes run is over with that; called once it is drained, while the store is ours.
+  ///   - endServers: what other processes run is over with that; called once it is drained, while the store is ours, and again
+  ///     once the handle is closed.
   /// - Throws: `invalidArgument`, `invalidHandle`, also if another thread closed it meanwhile, `forked`, `reentrant`.
   package static func close(
     _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }, endServers: () -> Void = {}
@@ -136,9 +137,10 @@ extension Scheduler {
       scheduler.shutDown(at: moment.now)
       return scheduler
     }
+    // A server that was started since then has found the scheduler open; from here on none does.
+    endServers()
     try scheduler.awaitHandlers(until: end)
-    try scheduler.retire()
-    if let error = scheduler.saver.closingError { throw error }
+    if let error = try scheduler.retire() { throw error }
   }
 
   /// Lets nothing more be dispatched for good, and what runs complete; the last part of the time it is asked to stop (R6).
@@ -187,10 +189,11 @@ extension Scheduler {
 
   /// From here on the handle is closed: runs are over, cycles reported, handlers retired.
   private func shutDown(at now: Instant) {
+    isEnding = true
     letDriverGo()
     closeNode(at: now)
     closeEvents()
-    // Other calls come in while the store is at work.
+    // While the end of a cycle is stored the lock is free: who is in a call already goes on, and runs get their outcomes.
     while !cycles.isEmpty || saver.isAtWork {
       for cycle in cycles {
         for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
@@ -244,7 +247,9 @@ extension Scheduler {
   }
 
   /// Lets the slot go, ends the threads that are not in a callback, and waits for them.
-  private func retire() throws(SeleneError) {
+  ///
+  /// - Returns: why its last changes could not be stored, or nil.
+  private func retire() throws(SeleneError) -> SeleneError? {
     lock()
     lanes.forEach { if let run = $0.run { slot.adopt(run, ofLane: $0.handle) } }
     Registry.retire(slot)
@@ -257,10 +262,12 @@ extension Scheduler {
     while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }
     let threads = workers.threads
     let allLeft = workers.alive == 0
+    let refusal = saver.closingError
     try leave()
     // Which thread is in which callback is not known, so either all are joined or none.
     for thread in threads { allLeft ? platform_thread_join(thread) : platform_thread_detach(thread) }
     try letHooksGo()
     Registry.recycle(slot)
+    return refusal
   }
 }

@@ -35,29 +35,38 @@ extension Scheduler {
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func stopDriver(_ handle: UInt64, grace: Span) throws(SeleneError) {
     guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
-    let stopped: (Scheduler, Driver, [Run])? = try enter(handle) { (scheduler, moment) throws(SeleneError) in
+    let scheduler = try enter(handle) { (scheduler, moment) throws(SeleneError) in
       try scheduler.refuseInsideCallback("stopping the driver")
-      guard let driver = scheduler.governance.driver else { return nil }
-      scheduler.letDriverGo()
-      var inHandler: [Run] = []
-      for cycle in scheduler.cycles where cycle.isDriven && cycle.mode == .pushed {
-        inHandler += cycle.runs.filter { $0.isInHandler }
-        for run in cycle.runs where run.isOpen { scheduler.stop(run, .preempted, at: moment.now) }
-        _ = scheduler.end(cycle, at: moment.now)
-      }
-      return (scheduler, driver, inHandler)
+      scheduler.stopDriver(at: moment.now)
+      return scheduler
     }
-    guard let (scheduler, driver, inHandler) = stopped else { return }
     scheduler.lock()
     let end = scheduler.end(of: grace)
     scheduler.sleepers.calls += 1
-    while !driver.hasLeft || inHandler.contains(where: { $0.isInHandler }) {
+    // Also for one that another thread is just stopping.
+    while scheduler.workers.stopped.contains(where: { !$0.hasLeft }) {
       let left = end.left(scheduler.clock)
       guard left > 0 else { break }
       scheduler.pause(left, end)
     }
     scheduler.sleepers.calls -= 1
     try scheduler.leave()
+  }
+
+  private func stopDriver(at now: Instant) {
+    workers.stopped.removeAll { $0.hasLeft }
+    guard let driver = governance.driver else { return }
+    letDriverGo()
+    let driven = cycles.filter { $0.isDriven && $0.mode == .pushed }
+    var inHandler: [Run] = []
+    for cycle in driven {
+      // While the end of one is stored the lock is free, so nothing more is to begin in the others.
+      cycle.isDone = true
+      inHandler += cycle.runs.filter { $0.isInHandler }
+    }
+    workers.stopped.append(StoppedDriver(driver: driver, inHandler: inHandler))
+    for cycle in driven { for run in cycle.runs where run.isOpen { stop(run, .preempted, at: now) } }
+    for cycle in driven { _ = end(cycle, at: now) }
   }
 
   // MARK: Drivers of members (L7)
@@ -179,8 +188,7 @@ extension Scheduler {
   // MARK: Step
 
   /// The life of the thread that follows a driver. The caller holds no lock.
-  func follow(_ driver: Driver) {
-    let handle = Handle(.scheduler, slot: slot.index, number: slot.number).rawValue
+  static func follow(_ driver: Driver, of handle: UInt64) {
     while let step = try? Self.step(handle, driver) {
       if step.cycle == nil { driver.wait() }
     }
@@ -225,6 +233,8 @@ extension Scheduler {
       for cycle in scheduler.cycles where cycle.isDriven && cycle.isForgotten(at: moment.now) {
         _ = scheduler.end(cycle, at: moment.now)
       }
+      // Another thread may have stopped it meanwhile.
+      try scheduler.check(driver)
       let heard = driver.awake()
       hearing.announced = heard.groups
       // The look that this call began with may have come before what was heard.

@@ -95,7 +95,9 @@ extension Scheduler {
   package func backUp(to path: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) {
     let target = try SQLiteStore.located(try SQLiteStore.checked(path, "path"))
     try save(at: moment.now)
+    guard !isClosing else { throw .closedHandle }
     defer { payBack() }
+    let store = store
     try withoutLock { () throws(SeleneError) in try store.backUp(to: target) }
   }
 }

@@ -131,7 +131,7 @@ extension Scheduler {
       var limit = platform_boot_clock().adding(patience)
       var isLast = false
       while true {
-        guard !scheduler.isClosing, scheduler.slot.scheduler === scheduler else { throw .closedHandle }
+        guard !scheduler.isEnding, scheduler.slot.scheduler === scheduler else { throw .closedHandle }
         scheduler.advance(to: scheduler.clock.last)
         if scheduler.isStill(handlers: handlers) {
           let (now, next) = (scheduler.clock.last, scheduler.nextDueInstant())

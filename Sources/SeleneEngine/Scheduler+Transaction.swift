@@ -75,6 +75,8 @@ extension Scheduler {
       return result
     }
     awaitStore()
+    // Another thread has closed it meanwhile: nothing can be kept any more.
+    guard !isClosing else { throw saver.closingError ?? .closedHandle }
     let found = open()
     let result: R
     do throws(SeleneError) {
@@ -100,8 +102,16 @@ extension Scheduler {
 
   /// Makes durable what was accepted.
   ///
-  /// - Throws: a status of stores.
-  func save(at now: Instant) throws(SeleneError) { try transaction(at: now) {} }
+  /// - Throws: a status of stores, also where it was closed without having kept it.
+  func save(at now: Instant) throws(SeleneError) {
+    do throws(SeleneError) {
+      try transaction(at: now) {}
+    } catch {
+      guard isClosing else { throw error }
+      // The close has kept it, or says why not.
+      if let refusal = saver.closingError { throw refusal }
+    }
+  }
 
   /// The present call stands; the next transaction makes it durable (D2: completions, stops).
   func accept() { table.accept() }
@@ -151,7 +161,7 @@ extension Scheduler {
 
   @inline(never)
   private func write(_ found: Found, at now: Instant) throws(SeleneError) {
-    guard !isClosing else { return close() }
+    let (store, table) = (store, table)
     let commits = store.commits
     let (state, books) = (storedState(at: now), unsavedBooks(at: now))
     if table.journal?.isEmpty == false || books != nil { store.waits = table.waits.pack(at: now, isLast: false) }
@@ -190,6 +200,8 @@ extension Scheduler {
   func erase(_ state: StoredState, _ books: StoredBooks, at now: Instant, _ body: () -> Void) throws(SeleneError) {
     guard saver.store.isDurable else { return body() }
     awaitStore()
+    guard !isClosing else { throw .closedHandle }
+    let store = store
     do throws(SeleneError) {
       try withoutLock { () throws(SeleneError) in try store.erase(state, books) }
     } catch {
@@ -207,6 +219,9 @@ extension Scheduler {
   // MARK: The store at work (D7)
 
   /// Lets the store work without the lock. The caller sees to what it answers, then pays back.
+  ///
+  /// - Parameter body: has its own references to the store and to what the store reads, since others change what it would find
+  ///   here. Records and journal stay as they are until it is done.
   func withoutLock<R>(_ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
     // While it is opened or closed there is none that could ask.
     guard slot.scheduler === self && !isClosing else { return try body() }

@@ -50,7 +50,8 @@ extension Scheduler {
   func lookAround(at now: Instant) {
     looksAroundAt = now.adding(Self.vigilance)
     if clock.host == nil { lookAtClock(behindBy: now.subtracting(platform_wall_clock())) }
-    guard store.isDurable && !saver.isAtWork else { return }
+    guard store.isDurable && !saver.isAtWork && !isClosing else { return }
+    let store = store
     do throws(SeleneError) {
       try withoutLock { () throws(SeleneError) in try store.look() }
       if isStoreMoved {

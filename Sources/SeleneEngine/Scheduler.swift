@@ -71,7 +71,9 @@ package final class Scheduler: @unchecked Sendable {
   var isStoreMoved = false
 
   var outbox = Outbox()
-  /// The handle is closed; runs and threads may still come back.
+  /// A thread closes it, and no other does: no call finds its handle any more, what is under way ends and is stored.
+  var isEnding = false
+  /// All of that is done, and the store is closed; runs and threads may still come back.
   var isClosing = false
 
   private init(
@@ -251,8 +253,8 @@ package final class Scheduler: @unchecked Sendable {
     @inline(__always)
     func leads(to scheduler: Scheduler) -> Bool {
       switch self {
-      case .scheduler(let number): !scheduler.isClosing && scheduler.slot.number == number
-      case .any: !scheduler.isClosing
+      case .scheduler(let number): !scheduler.isEnding && scheduler.slot.number == number
+      case .any: !scheduler.isEnding
       case .closing: true
       case .life(let life): scheduler.life == life
       }
@@ -307,6 +309,11 @@ package final class Scheduler: @unchecked Sendable {
         return nil
       }
       now = scheduler.clock.tick(reading)
+    }
+    // A save, or the end of a cycle, has let others in, who may have closed it.
+    guard !scheduler.isEnding || (slot.scheduler === scheduler && door.leads(to: scheduler)) else {
+      try scheduler.leave()
+      return nil
     }
     return (scheduler, Moment(now: now, probe: probe))
   }

@@ -58,6 +58,8 @@ struct Workers {
   var serving: [Serving] = []
   /// Runs that were let go while threads are in their handlers.
   var letGo: [Run] = []
+  /// Drivers that were stopped and may not have left.
+  var stopped: [StoppedDriver] = []
 
   /// The calling thread begins to work, or waits for a job again.
   mutating func thisThread(works: Bool, on job: Job? = nil) {
@@ -66,6 +68,14 @@ struct Workers {
     guard let place = serving.firstIndex(where: { $0.thread == thread }) else { return }
     (serving[place].isIdle, serving[place].job) = (!works, job)
   }
+}
+
+/// A driver that was stopped, and the runs of its windows that were in handlers then.
+struct StoppedDriver {
+  let driver: Driver
+  let inHandler: [Run]
+
+  var hasLeft: Bool { driver.hasLeft && !inHandler.contains { $0.isInHandler } }
 }
 
 /// What a thread of the library does.
@@ -225,8 +235,9 @@ extension Scheduler {
       _ = end(cycle, at: tick())
     case .save(let handed): save(handed)
     case .drive(let driver):
+      let handle = Handle(.scheduler, slot: slot.index, number: slot.number).rawValue
       unlock()
-      follow(driver)
+      Self.follow(driver, of: handle)
       // A child comes here from a callback of a step.
       guard slot.isOfThisProcess else { throw .forked }
       lock()
