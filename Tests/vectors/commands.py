@@ -73,20 +73,19 @@ def play(example, folder, call, workload):
     return "\n".join([*wrong, said]) if wrong else ""
 
 
-def call(command, number, folder, environment):
+def start(command, cwd, env):
+    """Starts a program that prints into a pipe."""
+    return subprocess.Popen(
+        command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def call(command, number, folder, environment, start=start):
     """Runs a command; with a signal that it gets once the task says that it was started."""
     # Some give commands to test programs with signals ignored, which they would inherit.
     before = {name: signal.signal(name, signal.SIG_DFL) for name in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)}
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**environment, "SELENE_WORK": str(folder / "work")},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        process = start(command, folder, {**environment, "SELENE_WORK": str(folder / "work")})
     finally:
         for name, handler in before.items():
             signal.signal(name, handler)

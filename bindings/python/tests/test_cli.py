@@ -24,6 +24,7 @@ import pytest
 
 import pyselene
 from browser import browse, colours, keep
+from forked import Command
 from pyselene.cli import child
 from pyselene.cli.app import run
 from pyselene.cli.board import Active, Board, Done
@@ -54,9 +55,14 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def call(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command(*arguments), env=environment(**more), capture_output=True, text=True, timeout=300, check=False
-    )
+    env = environment(**more)
+    if any(name.startswith("PYTHON") for name in more):
+        # What an interpreter reads when it starts.
+        done = subprocess.run(command(*arguments), env=env, capture_output=True, text=True, timeout=300, check=False)
+    else:
+        started = Command(arguments, env, None, merged=False)
+        stdout, stderr = started.communicate(timeout=300)
+        done = subprocess.CompletedProcess([*arguments], started.poll() or 0, stdout, stderr)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from forked import Command
 from pyselene._explanation import SENTENCES
-from test_cli import command, environment, here
+from test_cli import environment, here
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -30,6 +31,10 @@ def _player() -> Any:
 COMMANDS = _player()
 
 
+def start(words: Sequence[str], cwd: Path, env: dict[str, str]) -> Command:
+    return Command(words, env, cwd, merged=True)
+
+
 @pytest.mark.parametrize("example", COMMANDS.FILE["examples"], ids=lambda example: example["name"])
 def test_pyselene_takes_what_selene_run_takes(
     example: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -42,7 +47,7 @@ def test_pyselene_takes_what_selene_run_takes(
         if words[0] != "run" or (example["exit"] in (2, 3) and "before" not in example):
             told = here(*words, code=example["exit"])
             return example["exit"], told.stdout + told.stderr
-        found: tuple[int, str] = COMMANDS.call(command(*words), signal, tmp_path, environment())
+        found: tuple[int, str] = COMMANDS.call(words, signal, tmp_path, environment(), start)
         return found
 
     assert COMMANDS.play(example, tmp_path, call, COMMANDS.toml) == ""
