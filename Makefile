@@ -373,7 +373,7 @@ WASM_STORE = $(WASM_SYSROOT)/usr/lib/$(WASI)/sqlite3.o
 WASM_EXPORTS = malloc free module_file_put module_file_get module_file_remove
 WASM_FEATURES = bulk-memory mutable-globals sign-ext nontrapping-float-to-int reference-types multivalue
 # What the packages for JavaScript have in common.
-SKIN = scheduler.mjs structs.mjs interface.mjs scheduler.d.ts
+SKIN = scheduler.mjs structs.mjs interface.mjs scheduler.d.ts names.d.ts
 WASM_PACKAGE = $(addprefix bindings/wasm/,selene.mjs store.mjs memory.mjs selene.d.ts package.json README.md $(SKIN)) LICENSE
 
 ## wasm           the engine as WebAssembly modules, with their package for JavaScript: build/wasm/package; STORE=no: one only

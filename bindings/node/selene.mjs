@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { NativeMemory } from './memory.mjs';
 import { Selene } from './scheduler.mjs';
 
-export { Cycle, Run, Scheduler, Selene, SeleneError } from './scheduler.mjs';
+export { Cycle, Run, RunStopped, Scheduler, Selene, SeleneError } from './scheduler.mjs';
 
 const selene = new Selene(new NativeMemory(load()));
 

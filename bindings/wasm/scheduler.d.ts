@@ -1,29 +1,31 @@
 // Times are milliseconds: instants since 1970 in scheduler time, to the microsecond, spans as they are. What is refused by the library throws a
 // SeleneError; what could not be handed to it (a text where a number belongs, an unknown word or field) a TypeError.
 
-export type Kind = 'refresh' | 'processing';
-export type Schedule = 'standing' | 'once' | 'periodic';
-export type Priority = 1 | 2 | 3 | 4 | 5 | 'very_low' | 'low' | 'normal' | 'high' | 'very_high';
-export type Constraint =
-  | 'network' | 'external_power' | 'unmetered' | 'battery_not_low' | 'idle' | 'storage_not_low' | 'display_off'
-  | 'not_roaming';
-export type Outcome = 'new_data' | 'no_data' | 'failed' | 'abandoned' | 'expired' | 'stopped';
-export type State = 'enqueued' | 'held' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled';
-export type Disposition = 'added' | 'replaced' | 'updated' | 'kept' | 'appended' | 'held';
-/** Why a run is asked to stop. */
-export type StopReason =
-  | 'expiring' | 'preempted' | 'constraint_lost' | 'replaced' | 'cancelled' | 'shutdown' | 'interrupted' | 'timed_out'
-  | 'stalled' | 'too_late' | 'lease_lost';
+import type {
+  Backoff, Constraint, Disposition, EventType, Existing, Factor, Kind, Outcome, PriorityName, Profile, Reason, Recurrence,
+  Schedule, Signal, State, Status, StopReason,
+} from './names.js';
+
+export type {
+  Backoff, Constraint, Disposition, EventType, Existing, Factor, Kind, Outcome, PriorityName, Profile, Reason, Recurrence,
+  Schedule, Signal, State, Status, StopReason,
+};
+export type Priority = 1 | 2 | 3 | 4 | 5 | PriorityName;
 
 /** A call that the library refused. */
 export class SeleneError extends Error {
   /** The name of the status: "INVALID_ARGUMENT", "NOT_FOUND", "STALE_RUN", … */
-  readonly code: string;
+  readonly code: Status;
   readonly status: number;
   /** What was refused, what was found there, and what is allowed; each may be "". */
   readonly field: string;
   readonly found: string;
   readonly allowed: string;
+}
+
+/** What the signal of a run is aborted with; its name is "AbortError". */
+export class RunStopped extends Error {
+  readonly stopReason: StopReason;
 }
 
 export interface Options {
@@ -79,13 +81,6 @@ export interface Connection {
   pool?: string;
 }
 
-export type Profile = 'open' | 'apple' | 'server' | 'strict';
-/** What the governor looks at; the header says what their values mean. */
-export type Signal =
-  | 'battery_level' | 'external_power' | 'low_power_mode' | 'thermal' | 'user_active' | 'display_on' | 'unlocked' | 'network'
-  | 'metered' | 'airplane' | 'background_switch' | 'host_presence' | 'cpu_busy' | 'cpu_pressure' | 'memory_pressure'
-  | 'memory_stalled' | 'io_pressure' | 'io_stalled' | 'storage_free' | 'discharging' | 'utc_offset' | 'roaming';
-
 /** Whether a kind of work deserves a window now, and why. */
 export interface Decision {
   granted: boolean;
@@ -95,7 +90,7 @@ export interface Decision {
   /** When asking again is worth it, unless a signal changes before. */
   askAgainAt: number;
   /** What became of every factor that the profile asks for, in its unit; clearsAt Infinity: when a signal changes. */
-  findings: { factor: string; refuses: boolean; observed: number; required: number; clearsAt: number }[];
+  findings: { factor: Factor; refuses: boolean; observed: number; required: number; clearsAt: number }[];
 }
 
 export interface Task {
@@ -109,9 +104,9 @@ export interface Task {
   schedule?: Schedule;
   /** Default 3. */
   priority?: Priority;
-  existing?: 'default' | 'keep' | 'replace' | 'update' | 'append' | 'append_or_replace';
-  recurrence?: 'after_completion' | 'anchored' | 'calendar';
-  backoff?: 'default' | 'none' | 'linear' | 'exponential';
+  existing?: Existing;
+  recurrence?: Recurrence;
+  backoff?: Backoff;
   backoffDelay?: number;
   /** Response times that the estimate is the mean of; 0 to 30, default 3. */
   responseWindow?: number;
@@ -148,8 +143,8 @@ export interface Task {
   after?: string[];
   /** It starts when they have ended, however they did. */
   afterAnyEnd?: boolean;
-  /** Handed to each run, as bytes. */
-  input?: Uint8Array | string;
+  /** Handed to each run, as bytes: those of a view or a buffer as they lie in memory, the UTF-8 of a string. */
+  input?: ArrayBufferView | ArrayBuffer | string;
 }
 
 export interface Group {
@@ -263,9 +258,9 @@ export interface Waits {
   until: number;
   /** detail: the bit of a constraint, the number of a factor, or 0. name: the condition of the host, the group, or the id
    * that it waits for; or "". */
-  parts: { reason: string; detail: number; duration: number; times: number; name: string }[];
+  parts: { reason: Reason; detail: number; duration: number; times: number; name: string }[];
   /** The last 30 changes of reason. */
-  changes: { at: number; reason: string; detail: number; name: string }[];
+  changes: { at: number; reason: Reason; detail: number; name: string }[];
   /** How many dispatches of others went before it in windows that it fitted. */
   preferred: number;
   /** The last of these, the latest first. */
@@ -275,7 +270,7 @@ export interface Waits {
 export interface Explanation {
   state: State;
   /** Empty: nothing but a window is missing. */
-  reasons: { reason: string; missing: string[]; mayChangeAt: number }[];
+  reasons: { reason: Reason; missing: string[]; mayChangeAt: number }[];
   /** From 1; 0: it is not eligible. */
   rank: number;
   eligible: number;
@@ -334,7 +329,7 @@ export interface Report {
 
 export interface Event {
   number: number;
-  type: string;
+  type: EventType;
   state: State | null;
   time: number;
   id: string;
@@ -408,6 +403,7 @@ export class Scheduler {
   get(id: string): TaskInfo | undefined;
   /** What the last success of a task left; none if it left nothing. Throws NOT_FOUND. */
   output(id: string): Uint8Array;
+  /** The ids of all tasks, or of those with a tag, in a state, or both. */
   list(which?: { tag?: string; state?: State }): string[];
   /** Why a task does not run now. */
   explain(id: string): Explanation;
@@ -426,6 +422,11 @@ export class Scheduler {
   runForever(driver?: Driver): Promise<void>;
   /** When a window is worth opening; Infinity: when something changes. */
   nextWakeup(): number;
+  /**
+   * Waits until a window is worth opening, however long; a call that changes something wakes it. False: the scheduler was
+   * closed, or `signal` aborted.
+   */
+  untilWakeup(options?: { signal?: AbortSignal }): Promise<boolean>;
   /** What the host knows; null gives a condition back. */
   setConditions(conditions: Partial<Record<Constraint, boolean | null>>): void;
   enable(kinds: Kind | Iterable<Kind>): void;
@@ -471,7 +472,7 @@ export class Run {
   readonly startedAt: number;
   readonly expiresAt: number;
   readonly deadline: number;
-  /** Aborted when the run is asked to stop; the reason is a StopReason. */
+  /** Aborted when the run is asked to stop, with a RunStopped. */
   readonly signal: AbortSignal;
   /** Why it should stop, or null; of one that is over why it was asked to, or "shutdown". */
   readonly stopping: StopReason | null;
@@ -484,6 +485,6 @@ export class Run {
    */
   progress(done: number, total?: number, text?: string): void;
   /** Says what it leaves if it succeeds. */
-  setOutput(output: Uint8Array | string): void;
+  setOutput(output: ArrayBufferView | ArrayBuffer | string): void;
   fail(message?: string, how?: { delay?: number; abandon?: boolean }): void;
 }

@@ -62,6 +62,16 @@ export class SeleneError extends Error {
   }
 }
 
+/** What the signal of a run is aborted with; `stopReason` is "expiring", "cancelled", … */
+export class RunStopped extends Error {
+  constructor(stopReason) {
+    super(`the run is asked to stop: ${stopReason}`);
+    // Libraries that take a signal know an end on request by this name.
+    this.name = 'AbortError';
+    this.stopReason = stopReason;
+  }
+}
+
 /** Milliseconds as the library counts them. */
 export function nanoseconds(milliseconds, field) {
   if (milliseconds === Infinity) return NEVER;
@@ -83,6 +93,38 @@ function bits(wanted, table, field) {
 /** The names of what is set. */
 function named(set, table) {
   return table.all.filter((name) => set & table.number(name));
+}
+
+/** What was found, in the words of a refusal. */
+function shown(value) {
+  if (value === null || typeof value !== 'object') return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return Array.isArray(value) ? 'an array' : `an object of ${value.constructor?.name ?? 'no class'}`;
+}
+
+function string(value, field) {
+  if (typeof value !== 'string') throw new TypeError(`${field}: ${shown(value)} is not a string`);
+  return value;
+}
+
+function strings(value, field) {
+  if (value === null || typeof value !== 'object' || typeof value[Symbol.iterator] !== 'function') {
+    throw new TypeError(`${field}: ${shown(value)} is not a list of strings`);
+  }
+  return [...value].map((one) => string(one, field));
+}
+
+function object(value, what) {
+  if (value === null || typeof value !== 'object') throw new TypeError(`${what}: ${shown(value)} is not an object`);
+  return value;
+}
+
+/** Bytes of any kind as they lie in memory; a string is its UTF-8. */
+function bytesOf(value, field, { text, bytes }) {
+  if (typeof value === 'string') return text(value);
+  if (value instanceof Uint8Array) return bytes(value);
+  if (ArrayBuffer.isView(value)) return bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  if (value instanceof ArrayBuffer || (globalThis.SharedArrayBuffer && value instanceof SharedArrayBuffer)) return bytes(new Uint8Array(value));
+  throw new TypeError(`${field}: ${shown(value)} is neither bytes nor a string`);
 }
 
 function integer(value, field, least = 0, greatest = UNLIMITED) {
@@ -163,7 +205,7 @@ const PAUSE = {
 /** The fields of `given` that `table` knows, as the header has them; `others` are read elsewhere. */
 function fields(given, table, others, what) {
   const result = {};
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(object(given, what))) {
     if (value === undefined || others.includes(key)) continue;
     const known = Object.hasOwn(table, key) ? table[key] : undefined;
     if (!known) {
@@ -271,6 +313,8 @@ export class Scheduler {
   // cycles is open; and the loops to wake when something may have become eligible.
   #open = { runs: new Map(), stops: new Map(), cycles: 0, bells: new Set() };
   #watches = new Set();
+  // What setConditions has said, by name.
+  #conditions = {};
   // The path of the tasks in the module's memory, where they are a state that the host takes out.
   #state;
   // Its calls are made by another process.
@@ -306,8 +350,8 @@ export class Scheduler {
         throw new TypeError('state: for WebAssembly; here tasks are kept at a path');
       }
       const path = this.#state ?? given.path;
-      if (path !== undefined) values.path = text(path);
-      if (given.owner !== undefined) values.owner = text(given.owner);
+      if (path !== undefined) values.path = text(string(path, 'path'));
+      if (given.owner !== undefined) values.owner = text(string(given.owner, 'owner'));
       if (given.clock) {
         const { clock } = given;
         values.clock = selene.callbacks.clock;
@@ -343,8 +387,8 @@ export class Scheduler {
       const at = struct('connect_options');
       selene.defaults('connect_options', at);
       const values = fields(options, CONNECTION, ['path', 'pool'], 'connect');
-      values.path = text(options.path ?? '');
-      if (options.pool !== undefined) values.pool = text(options.pool);
+      values.path = text(string(options.path ?? '', 'path'));
+      if (options.pool !== undefined) values.pool = text(string(options.pool, 'pool'));
       memory.write('connect_options', at, values);
       const out = room(8);
       selene.check(c.selene_scheduler_connect(at, out));
@@ -357,8 +401,9 @@ export class Scheduler {
   }
 
   /** An array of texts with its number, as the fields that a struct has for them. */
-  #texts(name, list, room, text, number) {
+  #texts(name, given, room, text, number) {
     const { memory } = this.#selene;
+    const list = strings(given, name);
     const { size } = memory.layout('text');
     const at = room(size * list.length);
     list.forEach((string, index) => memory.write('text', at + index * size, text(string)));
@@ -366,9 +411,9 @@ export class Scheduler {
   }
 
   /** Calls a function of the header that takes an id or a name after the handle. */
-  #named(call, string, ...rest) {
+  #named(call, name, ...rest) {
     return this.#selene.memory.scope(({ text }) => {
-      const { data, length } = text(string);
+      const { data, length } = text(string(name, 'id or name'));
       this.#selene.check(this.#selene.c[call](this.#handle, data, length, ...rest));
     });
   }
@@ -402,11 +447,12 @@ export class Scheduler {
 
   /** Registers a handler under a name. `work(run)` is called by `run()`; without it the name serves pulled cycles only. */
   handler(name, work = null) {
+    if (work !== null && typeof work !== 'function') throw new TypeError(`work: ${shown(work)} is not a function`);
     const { c, callbacks } = this.#selene;
     // A stop function of a connection would be called on a thread of the library; its windows ask instead.
     const context = this.#isConnection ? 0 : this.#selene.lend(this);
     this.#selene.memory.scope(({ text }) => {
-      const { data, length } = text(name);
+      const { data, length } = text(string(name, 'handler'));
       const { stop, destroy } = this.#isConnection ? { stop: 0, destroy: 0 } : callbacks;
       this.#selene.check(c.selene_handler_register(this.#handle, data, length, 0, stop, context, destroy));
     });
@@ -421,9 +467,9 @@ export class Scheduler {
       this.#selene.defaults('task', at);
       const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd', 'expedited', 'outOfQuota', 'conditions'];
       const values = fields(task, TASK, others, 'task');
-      values.id = text(task.id ?? '');
-      if (task.handler !== undefined) values.handler = text(task.handler);
-      if (task.group !== undefined) values.group = text(task.group);
+      values.id = text(string(task.id ?? '', 'id'));
+      if (task.handler !== undefined) values.handler = text(string(task.handler, 'handler'));
+      if (task.group !== undefined) values.group = text(string(task.group, 'group'));
       values.flags = (task.steady ? constants.TASK_STEADY : 0) | (task.afterAnyEnd ? constants.TASK_AFTER_ANY_END : 0);
       if (![undefined, 'ordinary', 'refuse'].includes(task.outOfQuota)) {
         throw new TypeError(`outOfQuota is ${JSON.stringify(task.outOfQuota)}; allowed: ordinary, refuse`);
@@ -438,7 +484,7 @@ export class Scheduler {
       if (task.after) Object.assign(values, this.#texts('after', task.after, room, text, Number));
       if (task.conditions) Object.assign(values, this.#texts('conditions', task.conditions, room, text, Number));
       if (task.input !== undefined) {
-        const input = typeof task.input === 'string' ? text(task.input) : bytes(task.input);
+        const input = bytesOf(task.input, 'input', { text, bytes });
         values.input = input.data;
         values.input_length = input.length;
       }
@@ -465,11 +511,11 @@ export class Scheduler {
     return count;
   }
 
-  #counted(call, string) {
+  #counted(call, name) {
     const { memory } = this.#selene;
     return memory.scope(({ room }) => {
       const out = room(8);
-      this.#named(call, string, out);
+      this.#named(call, name, out);
       this.#wake();
       return Number(memory.get('u64', out));
     });
@@ -632,17 +678,22 @@ export class Scheduler {
     return this.#owned('task_output', 'selene_task_output_destroy', (out) => this.#named('selene_task_get_output', id, out), read);
   }
 
-  /** The ids of all tasks, or of those with a tag or in a state. */
-  list({ tag, state } = {}) {
+  /** The ids of all tasks, or of those with a tag, in a state, or both. */
+  list(which = {}) {
     const { c, memory } = this.#selene;
+    fields(which, {}, ['tag', 'state'], 'list');
+    const { tag, state } = which;
     const read = (ids) => memory.readArray('text', ids.ids, ids.count);
     const destroy = 'selene_task_ids_destroy';
-    if (state !== undefined) {
-      const number = states.number(state, 'state');
-      return this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list_state(this.#handle, number, out)), read);
+    const inState = (number) => this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list_state(this.#handle, number, out)), read);
+    const tagged = tag === undefined ? undefined : this.#owned('task_ids', destroy, (out) => this.#named('selene_task_list', tag, out), read);
+    if (state === undefined) {
+      return tagged ?? this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list(this.#handle, 0, 0n, out)), read);
     }
-    if (tag !== undefined) return this.#owned('task_ids', destroy, (out) => this.#named('selene_task_list', tag, out), read);
-    return this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list(this.#handle, 0, 0n, out)), read);
+    const found = inState(states.number(state, 'state'));
+    if (tagged === undefined) return found;
+    const wanted = new Set(found);
+    return tagged.filter((id) => wanted.has(id));
   }
 
   /** Reads what a function gives its caller, and frees it. */
@@ -704,7 +755,7 @@ export class Scheduler {
       const values = fields(window, WINDOW, ['task', 'strictFit', 'rolling'], 'window');
       values.flags =
         (window.strictFit ? constants.WINDOW_STRICT_FIT : 0) | (window.rolling ? constants.WINDOW_ROLLING : 0);
-      if (window.task !== undefined) values.task = text(window.task);
+      if (window.task !== undefined) values.task = text(string(window.task, 'task'));
       memory.write('window', at, values);
       return use(at);
     });
@@ -861,18 +912,43 @@ export class Scheduler {
     return this.#out('i64', 'selene_scheduler_next_wakeup');
   }
 
+  /**
+   * Waits until a window is worth opening. Calls that change something, such as setConditions and register, end the wait early
+   * when they make one worth opening. True; false if the scheduler was closed, or `signal` aborted.
+   */
+  async untilWakeup({ signal } = {}) {
+    const bell = this.#bell();
+    const stop = () => bell.ring();
+    signal?.addEventListener('abort', stop);
+    try {
+      while (this.#handle !== 0n && !signal?.aborted) {
+        const span = this.nextWakeup() - this.now;
+        if (span <= 0) return true;
+        await bell.wait(Math.min(span, this.#longestWait));
+      }
+      return false;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      this.#open.bells.delete(bell);
+    }
+  }
+
   /** Says which constraints are satisfied: `{ network: false }`; null gives one back to the system, where all are. */
   setConditions(given) {
     const { c } = this.#selene;
-    this.conditions = { ...this.conditions, ...given };
+    const all = { ...this.#conditions, ...object(given, 'conditions') };
     let [set, satisfied] = [0, 0];
-    for (const [name, value] of Object.entries(this.conditions)) {
-      if (value === null || value === undefined) continue;
+    for (const [name, value] of Object.entries(all)) {
+      if (value === null || value === undefined) {
+        constraintNames.number(name, 'conditions');
+        continue;
+      }
       const bit = constraintNames.number(name, 'conditions');
       set |= bit;
       if (value) satisfied |= bit;
     }
     this.#selene.check(c.selene_conditions_set(this.#handle, set, satisfied));
+    this.#conditions = all;
     this.#wake();
   }
 
@@ -1070,12 +1146,12 @@ export class Run {
     this.input = memory.bytesAt(place + fields.input.offset);
   }
 
-  /** Aborted when the run is asked to stop; its reason is "expiring", "cancelled", … */
+  /** Aborted with a RunStopped when the run is asked to stop. */
   get signal() {
     if (!this.#controller) {
       this.#controller = new AbortController();
       this.#reason ??= this.#open.stops.get(this.#token);
-      if (this.#reason) this.#controller.abort(this.#reason);
+      if (this.#reason) this.#controller.abort(new RunStopped(this.#reason));
       else if (!this.#isOver) this.#open.runs.set(this.#token, this);
     }
     return this.#controller.signal;
@@ -1083,7 +1159,7 @@ export class Run {
 
   stopped(reason) {
     this.#reason = reason;
-    this.#controller?.abort(reason);
+    this.#controller?.abort(new RunStopped(reason));
   }
 
   /** Why it should stop, or null; of one that is over why it was asked to, or "shutdown". */
@@ -1134,7 +1210,7 @@ export class Run {
   /** Says what it leaves if it succeeds: bytes, or a string. */
   setOutput(output) {
     this.#selene.memory.scope(({ text, bytes }) => {
-      const { data, length } = typeof output === 'string' ? text(output) : bytes(output);
+      const { data, length } = bytesOf(output, 'output', { text, bytes });
       this.#selene.check(this.#selene.c.selene_run_set_output(this.#token, data, length));
     });
   }

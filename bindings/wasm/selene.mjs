@@ -3,7 +3,7 @@
 import { LinearMemory } from './memory.mjs';
 import { Selene, nanoseconds } from './scheduler.mjs';
 
-export { Cycle, Run, Scheduler, Selene, SeleneError } from './scheduler.mjs';
+export { Cycle, Run, RunStopped, Scheduler, Selene, SeleneError } from './scheduler.mjs';
 
 /** What WASI asks of a host: the time and chance. */
 function wasi(memory, crypto) {

@@ -106,7 +106,7 @@ test('what runs when runForever ends is asked to stop', async () => {
   scheduler.handler('slow', async (run) => {
     begun.pass();
     await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
-    reason = run.signal.reason;
+    reason = run.signal.reason.stopReason;
   });
   scheduler.register({ id: 'slow', schedule: 'once' });
   const done = scheduler.runForever({ signal: stop.signal, ungoverned: true });
@@ -128,7 +128,7 @@ test('closing ends runForever, and its runs hear it', async () => {
   await begun.passed;
   scheduler.close();
   await done;
-  assert.equal(signal.reason, 'shutdown');
+  assert.equal(signal.reason.stopReason, 'shutdown');
   await assert.rejects(scheduler.runForever(), { code: 'INVALID_HANDLE' });
 });
 
@@ -195,7 +195,7 @@ test('a process enqueues, looks and works for the owner of a store', async (cont
   const [begun, heard, stop] = [gate(), gate(), new AbortController()];
   scheduler.handler('work', (run) => run.setOutput(`by ${run.id}`));
   scheduler.handler('waits', (run) => new Promise((resolve) => {
-    run.signal.addEventListener('abort', () => { heard.pass(run.signal.reason); resolve(false); });
+    run.signal.addEventListener('abort', () => { heard.pass(run.signal.reason.stopReason); resolve(false); });
     begun.pass();
   }));
   assert.throws(() => another.handler('work'), { code: 'ALREADY_EXISTS' });
@@ -244,7 +244,7 @@ test('a signal that is asked for late says what was said before', () => {
   assert.equal(run.stopping, null);
   scheduler.cancel('a');
   assert.equal(run.stopping, 'cancelled');
-  assert.equal(run.signal.reason, 'cancelled');
+  assert.equal(run.signal.reason.stopReason, 'cancelled');
   scheduler.close();
 });
 

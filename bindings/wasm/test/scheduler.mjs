@@ -182,7 +182,7 @@ export function tests(selene) {
     scheduler.register({ id: 'hang' });
     const report = await scheduler.run({ budget: 60, reserve: 30 });
     assert.equal(report.expired, 1);
-    assert.equal(signal.reason, 'expiring');
+    assert.equal(signal.reason.stopReason, 'expiring');
     assert.ok(aborted >= report.beganAt + 30 && aborted <= clock.now);
     assert.ok(report.endedAt >= report.deadline);
     scheduler.close();
@@ -194,7 +194,7 @@ export function tests(selene) {
     scheduler.handler('slow', async (run) => {
       setTimeout(() => scheduler.cancel('slow'), 5);
       await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
-      heard = run.signal.reason;
+      heard = run.signal.reason.stopReason;
     });
     scheduler.register({ id: 'slow', schedule: 'once' });
     const report = await scheduler.run({ budget: 10_000 });
@@ -222,6 +222,107 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('a word that setConditions refuses changes nothing, also for later calls', async () => {
+    const { scheduler } = virtual(selene);
+    scheduler.handler('mail');
+    scheduler.register({ id: 'mail', requires: 'network' });
+    scheduler.setConditions({ network: false });
+    for (const wrong of [{ netwrk: true }, { network: true, netwrk: null }]) {
+      assert.throws(() => scheduler.setConditions(wrong), { name: 'TypeError', message: /"netwrk" is unknown, known are network/ });
+    }
+    assert.throws(() => scheduler.setConditions(null), TypeError);
+    assert.deepEqual(scheduler.explain('mail').reasons.map((one) => one.missing), [['network']]);
+    scheduler.setConditions({ network: true });
+    assert.deepEqual(scheduler.explain('mail').reasons, []);
+    scheduler.close();
+  });
+
+  test('list takes a tag, a state, or both', () => {
+    const { scheduler } = virtual(selene);
+    for (const [id, tags] of [['mail', ['in', 'fast']], ['news', ['in']], ['old', ['in']], ['lone', []]]) {
+      scheduler.register({ id, schedule: 'once', tags });
+    }
+    scheduler.cancel('old');
+    assert.deepEqual(scheduler.list({ tag: 'in', state: 'enqueued' }), ['mail', 'news']);
+    assert.deepEqual(scheduler.list({ tag: 'in', state: 'cancelled' }), ['old']);
+    assert.deepEqual(scheduler.list({ tag: 'fast', state: 'cancelled' }), []);
+    assert.deepEqual(scheduler.list({ state: 'enqueued' }), ['mail', 'news', 'lone']);
+    assert.throws(() => scheduler.list({ status: 'enqueued' }), { name: 'TypeError', message: /status is unknown, known are tag, state/ });
+    scheduler.close();
+  });
+
+  test('an input is the bytes of whatever holds bytes, and what holds none is refused', async () => {
+    const { scheduler } = virtual(selene);
+    const wide = new Uint16Array([1, 2, 300]);
+    const whole = new Uint8Array(8).map((_, place) => place);
+    const inputs = [
+      [wide, [...new Uint8Array(wide.buffer)]], [whole.buffer, [...whole]], [whole.subarray(2, 4), [2, 3]],
+      [new DataView(whole.buffer, 5), [5, 6, 7]], ['\u00e9', [0xc3, 0xa9]], [new Uint8Array(), []],
+    ];
+    const found = [];
+    scheduler.handler('u', (run) => { found.push([...run.input]); run.setOutput(new Uint16Array([513])); });
+    for (const [input] of inputs) {
+      scheduler.register({ id: 'u', schedule: 'once', existing: 'replace', input });
+      await scheduler.run();
+    }
+    assert.deepEqual(found, inputs.map(([, bytes]) => bytes));
+    assert.deepEqual([...scheduler.output('u')], [1, 2]);
+    const refused = (call, message) => assert.throws(call, (error) => error instanceof TypeError && message.test(error.message));
+    for (const input of [{ a: 1 }, [1, 2], null, 7]) {
+      refused(() => scheduler.register({ id: 'o', input }), /^input: .* is neither bytes nor a string$/);
+    }
+    refused(() => scheduler.register({ id: 'o', tags: 'mail' }), /^tags: "mail" is not a list of strings$/);
+    refused(() => scheduler.register({ id: 'o', tags: [7] }), /^tags: 7 is not a string$/);
+    refused(() => scheduler.register({ id: 'o', schedule: 'once', after: 'u' }), /^after: "u" is not a list of strings$/);
+    refused(() => scheduler.register({ id: 7 }), /^id: 7 is not a string$/);
+    refused(() => scheduler.register(null), /^task: null is not an object$/);
+    refused(() => scheduler.cancel(['u']), /an array is not a string$/);
+    refused(() => scheduler.handler('o', 42), /^work: 42 is not a function$/);
+    assert.equal(scheduler.get('o'), undefined);
+    scheduler.close();
+  });
+
+  test('a run is aborted with an error that libraries know', async () => {
+    const { scheduler } = virtual(selene);
+    scheduler.handler('slow', async (run) => {
+      const aborted = new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason)));
+      scheduler.cancel('slow');
+      await assert.rejects(aborted, (error) => error instanceof selene.RunStopped && error.name === 'AbortError');
+      assert.throws(() => run.signal.throwIfAborted(), { name: 'AbortError', stopReason: 'cancelled', message: /cancelled/ });
+    });
+    scheduler.register({ id: 'slow', schedule: 'once' });
+    await scheduler.run();
+    scheduler.close();
+  });
+
+  test('untilWakeup waits until a window is worth opening', async () => {
+    const { scheduler, clock } = virtual(selene);
+    let ran = 0;
+    scheduler.handler('mail', () => { ran += 1; });
+    scheduler.register({ id: 'mail', schedule: 'once', requires: 'network' });
+    scheduler.setConditions({ network: false });
+    assert.equal(scheduler.nextWakeup(), Infinity);
+    let woken = false;
+    const waits = scheduler.untilWakeup().then((found) => { woken = true; return found; });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(woken, false);
+    scheduler.setConditions({ network: true });
+    assert.equal(await waits, true);
+    await scheduler.run();
+    assert.equal(ran, 1);
+    scheduler.register({ id: 'mail', schedule: 'once', delay: 5 });
+    clock.now += 5;
+    assert.equal(await scheduler.untilWakeup(), true);
+    await scheduler.run();
+    const stop = new AbortController();
+    const stopped = scheduler.untilWakeup({ signal: stop.signal });
+    stop.abort();
+    assert.equal(await stopped, false);
+    const closed = scheduler.untilWakeup();
+    scheduler.close();
+    assert.equal(await closed, false);
+  });
+
   test('a use after close is an error, whatever the order', async () => {
     const { scheduler, clock } = virtual(selene);
     const closed = { name: 'SeleneError', code: 'INVALID_HANDLE' };
@@ -233,7 +334,7 @@ export function tests(selene) {
     const { signal } = run;
     scheduler.close();
     scheduler.close();
-    assert.equal(signal.reason, 'shutdown');
+    assert.equal(signal.reason.stopReason, 'shutdown');
     assert.equal(run.stopping, 'shutdown');
     assert.deepEqual([run.id, new TextDecoder().decode(run.input)], ['a', 'input']);
     for (const call of [

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes ../interface.mjs from include/api.json: the header's structs and numbers for JavaScript; or --check
+"""Writes ../interface.mjs and ../names.d.ts from include/api.json; or --check
 
+They are the header's structs and numbers for JavaScript, and the names of its enums as types of TypeScript.
 JavaScript places the fields itself, since pointers have four bytes in WebAssembly.
 """
 
@@ -45,15 +46,57 @@ def text() -> str:
     )
 
 
+#: The types of TypeScript, by what the names of their constants begin with.
+UNIONS = {
+    "Status": "ERROR",
+    "Kind": "KIND",
+    "Schedule": "SCHEDULE",
+    "PriorityName": "PRIORITY",
+    "Existing": "EXISTING",
+    "Recurrence": "RECURRENCE",
+    "Backoff": "BACKOFF",
+    "Disposition": "DISPOSITION",
+    "State": "STATE",
+    "Outcome": "OUTCOME",
+    "StopReason": "STOP",
+    "Reason": "REASON",
+    "EventType": "EVENT",
+    "Constraint": "CONSTRAINT",
+    "Profile": "PROFILE",
+    "Signal": "SIGNAL",
+    "Factor": "FACTOR",
+}
+
+
+def types() -> str:
+    """The declarations of TypeScript: statuses as the header writes them, other names in small letters."""
+    lines = ["// The names of selene.h as types; written by tools/interface.py."]
+    for union, prefix in UNIONS.items():
+        start = f"SELENE_{prefix}_"
+        names = [
+            constant["name"].removeprefix(start)
+            for enum in API["enums"]
+            for constant in enum["constants"]
+            if constant["name"].startswith(start) and constant["name"] != "SELENE_STOP_NONE"
+        ]
+        assert names, f"no constant begins with {start}"
+        words = names if prefix == "ERROR" else [name.lower() for name in names]
+        lines += [f"export type {union} =", *(f"  | '{word}'" for word in dict.fromkeys(words))]
+        lines[-1] += ";"
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
-    """Writes the file, or says whether it is stale."""
-    path = HERE.parent / "interface.mjs"
-    if "--check" not in sys.argv:
-        path.write_text(text())
-    elif not path.exists() or path.read_text() != text():
-        print(f"{path.name} is stale: run make interface", file=sys.stderr)
-        return 1
-    return 0
+    """Writes the files, or says which are stale."""
+    stale = 0
+    for name, content in {"interface.mjs": text(), "names.d.ts": types()}.items():
+        path = HERE.parent / name
+        if "--check" not in sys.argv:
+            path.write_text(content)
+        elif not path.exists() or path.read_text() != content:
+            print(f"{path.name} is stale: run make interface", file=sys.stderr)
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":
