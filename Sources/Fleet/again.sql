@@ -6,6 +6,7 @@ create or replace function retry(id text) returns text language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns(); h history; t task; c class; q queue; state int; line int; est bigint;
 begin
+  perform check_name('id', retry.id);
   perform durable();
   lock table slot in row exclusive mode;  -- so that nobody counts places (N24)
   h := last_of(retry.id);
@@ -55,6 +56,7 @@ create or replace function run_now(id text) returns text language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns(); s slot;
 begin
+  perform check_name('id', run_now.id);
   perform durable();
   lock table slot in row exclusive mode;
   select s.* into s from task t join slot s on s.seq = any(array[t.seq])

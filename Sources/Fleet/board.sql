@@ -163,6 +163,7 @@ language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns();
 begin
+  perform check_range('most', queues.most, 0, 2147483647);
   return query
     select q.name, q.paused_until > n,
       case when q.paused_until > n and q.paused_until < 9223372036854775807 then instant(q.paused_until) end,
@@ -196,6 +197,7 @@ returns table (
 language plpgsql as $$
 #variable_conflict use_column
 begin
+  perform check_range('most', workers.most, 0, 2147483647);
   return query
     select d.worker, d.name, d.version, d.started, d.beaten, d.expires, d.lease, d.alive, d.jumps,
       (select count(*) from (select 1 from slot s where s.worker = d.worker and s.state = 4 limit 10000) counted),

@@ -19,6 +19,7 @@ create or replace function cancel(id text) returns bigint language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns(); locked bigint;
 begin
+  perform check_name('id', cancel.id);
   perform durable();
   lock table slot in row exclusive mode;
   loop
@@ -37,6 +38,7 @@ end $$;
 create or replace function cancel_tag(tag text) returns bigint language plpgsql as $$
 declare n constant bigint := now_ns(); t task; head bigint; first bigint; count bigint := 0; part bigint;
 begin
+  perform check_name('tag', cancel_tag.tag);
   perform durable();
   lock table slot in row exclusive mode;
   for t in

@@ -49,6 +49,7 @@ language plpgsql as $$
 declare
   n bigint; f fleet; me worker; paused int[]; v_lines int[]; v_since bigint[]; v_take int[]; v_tid tid[]; suspect boolean;
 begin
+  perform check_range('most', claim.most, 0, 2147483647);
   perform durable();
   -- A pooler, or a session that was there before a promotion, lets nobody notice that the server is another one (N34).
   f := follow_server();
@@ -101,7 +102,7 @@ begin
     select l.line, l.since, (l.line >> 4) & 15 as priority, h.last_run, h.est, h.seq
     from unnest(v_lines, v_since) l(line, since) cross join lateral (
       select s.last_run, s.est, s.seq from slot s
-      where s.line = l.line and s.last_run >= l.since and s.state = 0 and s.est <= claim.room
+      where s.line = l.line and s.last_run >= l.since and s.state = 0 and least(s.est, 86400000000000) <= claim.room
       order by s.last_run, s.seq limit claim.most) h
   ), ranked as (
     select line, since, row_number() over by_score as place, sum(head.est::numeric) over by_score as upto,
@@ -121,7 +122,7 @@ begin
   -- So many of each, that nobody else is just taking.
   select array_agg(g.tid) into v_tid from unnest(v_lines, v_since, v_take) t(line, since, count) cross join lateral (
     select s.ctid as tid from slot s
-    where s.line = t.line and s.last_run >= t.since and s.state = 0 and s.est <= claim.room
+    where s.line = t.line and s.last_run >= t.since and s.state = 0 and least(s.est, 86400000000000) <= claim.room
     order by s.last_run, s.seq limit t.count for update skip locked) g;
   return query
     with u as (

@@ -5,6 +5,7 @@ create or replace function drain(node text) returns bigint language plpgsql as $
 #variable_conflict use_column
 declare count bigint;
 begin
+  perform check_name('node', drain.node);
   perform durable();
   perform 1 from worker w where w.name = drain.node order by w.worker for update;
   update worker w set draining = true where w.name = drain.node;

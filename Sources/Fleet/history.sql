@@ -3,6 +3,15 @@
 create or replace function partition_name(day bigint) returns text language sql immutable as $$
   select 'history_' || to_char(timestamp 'epoch' + day * interval '1 day', 'YYYYMMDD') $$;
 
+-- Whether the caller does the housekeeping, until its transaction is over; another one may be at it (N61).
+create or replace function may_keep() returns boolean language plpgsql as $$
+begin
+  perform 1 from keeper k where k.is_here for no key update skip locked;
+  return found;
+-- Another has done it just now.
+exception when serialization_failure then return false;
+end $$;
+
 -- Makes the partitions of today and of the two days that follow. What ended on such a day and found none moves there, if it is
 -- no more than a piece. Returns how many it made.
 create or replace function make_partitions(n bigint) returns int language plpgsql as $$
@@ -53,7 +62,7 @@ end $$;
 create or replace function partitions() returns int language plpgsql set lock_timeout = '2s' as $$
 declare n constant bigint := now_ns();
 begin
-  if not pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then return 0; end if;
+  if not may_keep() then return 0; end if;
   return make_partitions(n) + drop_partitions(n);
 end $$;
 
@@ -71,10 +80,13 @@ end $$;
 
 -- Deletes records that ended longer ago than `age`, or than the retention of their queue, in pieces. Returns how many.
 create or replace function prune(age interval default null, most int default 1000) returns bigint language plpgsql as $$
-declare n constant bigint := now_ns(); kept record; piece record; since bigint; total bigint := 0;
+declare
+  n constant bigint := now_ns(); kept record; piece record; since bigint; total bigint := 0;
+  span constant bigint := case when prune.age is not null then check_span('age', prune.age, 0, 315360000000000000) end;
 begin
+  perform check_range('most', prune.most, -2147483648, 2147483647);
   for kept in
-    select coalesce(span_ns(prune.age), q.retention) as span, array_agg(q.queue) as queues from queue q group by 1 order by 1
+    select coalesce(span, q.retention) as span, array_agg(q.queue) as queues from queue q group by 1 order by 1
   loop
     since := -9223372036854775808;
     while since < n - kept.span loop

@@ -3,13 +3,13 @@
 \set ON_ERROR_STOP on
 begin;
 set local lock_timeout = '2s';
-select pg_advisory_xact_lock(hashtext('selene ' || :'schema'));
-create schema if not exists :"schema";
--- Who may make nothing here is to make nothing temporary either.
-set local search_path = :"schema";
-\ir tables.sql
+set local selene.schema = :'schema';
+set local search_path = pg_catalog, pg_temp;
+\ir owner.sql
 set local search_path = :"schema", pg_temp;
+\ir tables.sql
 \ir refusal.sql
+\ir view.sql
 \ir numbers.sql
 \ir fleet.sql
 \ir queue.sql
@@ -26,7 +26,11 @@ set local search_path = :"schema", pg_temp;
 \ir look.sql
 \ir board.sql
 \ir rights.sql
--- Nodes make those of the days that follow. Somebody may be reading: they make these, too, then.
+commit;
+-- In a transaction of its own, which has locked nothing that others wait for. Nodes make the partitions of later days, and these,
+-- too, if others read the history for long.
+begin;
+set local search_path = :"schema", pg_temp;
 do $$
 begin
   perform partitions();

@@ -18,7 +18,7 @@ create or replace function lacking(handler text, labels text[], constraints int)
   select 'no node has handler ' || quote_literal(handler) || coalesce(' with ' || nullif(concat_ws(' and ',
     nullif(array_to_string(labels, ', '), ''), nullif(array_to_string(constraints_in(constraints), ', '), '')), ''), '') $$;
 
-create or replace view live as
+do $do$ begin perform renew_view('live', $$
   select t.seq, t.id, q.name as queue, (array['refresh', 'processing'])[c.kind] as kind, c.handler, c.labels,
     constraints_in(c.constraints) as requires, (array['standing', 'once', 'periodic'])[t.schedule + 1] as schedule, t.priority,
     case when t.behind is null then state_name(s.state) else 'blocked' end as state, coalesce(s.attempts, 0) as attempts,
@@ -27,21 +27,21 @@ create or replace view live as
     instant(t.registered) as registered, w.name as node, nullif(s.run, 0) as run, s.line & 1 = 1 as suspect,
     stop_name(s.stop) as stop, s.failure, instant(case when s.state = 4 then s.begun end) as begun
   from task t join class c on c.class = t.class join queue q on q.queue = c.queue left join slot s on s.seq = t.seq
-    left join worker w on w.worker = s.worker;
+    left join worker w on w.worker = s.worker$$); end $do$;
 
-create or replace view ended as
+do $do$ begin perform renew_view('ended', $$
   select h.seq, h.id, q.name as queue, (array['refresh', 'processing'])[c.kind] as kind, c.handler, c.labels,
     constraints_in(c.constraints) as requires, (array['standing', 'once', 'periodic'])[h.schedule + 1] as schedule, h.priority,
     end_name(h.state) as state, h.attempts, instant(h.due) as earliest_begin, instant(h.last_run) as last_run,
     span(h.est) as estimate, h.generation, coalesce(cardinality(h.response), 0) as runs, h.tags,
     instant(h.registered) as registered, instant(h.ended) as ended, nullif(h.run, 0) as run, stop_name(h.stop) as stop, h.failure
-  from history h join class c on c.class = h.class join queue q on q.queue = c.queue;
+  from history h join class c on c.class = h.class join queue q on q.queue = c.queue$$); end $do$;
 
-create or replace view nodes as
+do $do$ begin perform renew_view('nodes', $$
   select w.worker, w.name, w.version, instant(w.started) as started, instant(w.beaten) as beaten, instant(w.expires) as expires,
     span(w.ttl) as lease, w.expires >= now_ns() and w.beaten <= now_ns() + w.ttl / 10 as alive, w.jumps, w.serves,
     w.draining, w.relaxed
-  from worker w;
+  from worker w$$); end $do$;
 
 -- One record: the live one of an id, else the last. No row: the id is not registered.
 create or replace function get(text) returns table (
@@ -51,6 +51,7 @@ create or replace function get(text) returns table (
 language plpgsql as $$
 #variable_conflict use_column
 begin
+  perform check_name('id', $1);
   return query select l.seq, l.id, l.queue, l.kind, l.handler, l.labels, l.requires, l.schedule, l.priority, l.state, l.attempts,
       l.earliest_begin, l.last_run, l.estimate, l.generation, l.runs, l.tags, l.registered, null::timestamptz, l.node, l.run,
       l.stop, l.failure, (select count(*) from task b where b.id = $1 and b.behind is not null)
@@ -101,6 +102,7 @@ returns setof live language plpgsql as $$
 declare
   page bigint[]; mine constant int[] := classes_of(list.queue);
 begin
+  perform check_range('most', list.most, 0, 2147483647);
   -- Which ones, one after the other by number, and then what they are: no plan turns that round.
   if list.tag is null then
     page := live_page(mine, list.state, list.after, least(list.most, 1000));
@@ -120,6 +122,7 @@ end $$;
 -- What a task left at its last success (N27); null: nothing, or no longer known.
 create or replace function result(id text) returns bytea language plpgsql as $$
 begin
+  perform check_name('id', result.id);
   return (last_of(result.id)).result;
 end $$;
 
@@ -204,6 +207,7 @@ create or replace function explain(id text) returns table (reason text, detail t
 #variable_conflict use_column
 declare n constant bigint := now_ns(); t task; s slot; h history; rank bigint;
 begin
+  perform check_name('id', explain.id);
   select * into t from task where id = explain.id and behind is null;
   if not found then
     h := last_of(explain.id);
@@ -289,6 +293,15 @@ begin
   return query select 'housekeeping'::text, coalesce(f.fault || ', ' || span_words(n - f.fault_at) || ' ago', 'as it should be'),
       coalesce(f.fault_at > n - 7200000000000, false)
     from fleet f;
+  -- Who has beaten for three leases without a gap has taken back what the dead ran, with each beat, unless it may not.
+  return query select 'housekeeping'::text, 'runs of dead nodes were '
+      || coalesce('last taken back ' || span_words(n - nullif(k.reaped, 0)) || ' ago', 'never taken back')
+      || ', though nodes beat: a transaction keeps the row of keeper', true
+    from keeper k where k.reaped not between n - (select max(w.ttl) from worker w) * 3 and n and exists (
+      select 1 from worker w where w.expires >= n and w.steady <= n - 3 * w.ttl);
+  return query select 'roles'::text, f.roles || '_enqueue, _work, _look, _manage'
+      || coalesce(', which other databases grant rights, too: ' || some_of(databases_of(f.roles)), ''),
+    false from fleet f where f.roles is not null;
   return query select 'partitions'::text, 'partition of ' || (timestamp 'epoch' + day * interval '1 day')::date
       || ' is missing: partitions(), or pyselene fleet prune, makes it', true
     from generate_series(n / 86400000000000, n / 86400000000000 + 1) day where to_regclass(quote_ident(partition_name(day))) is null

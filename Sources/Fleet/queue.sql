@@ -22,17 +22,19 @@ declare q queue := queue_of(set_queue.name); own constant text := current_settin
 begin
   if own = '0' or own::interval > '2s' then perform set_config('lock_timeout', '2s', true); end if;
   select * into q from queue where queue = q.queue for update;
-  q.pace := coalesce(span_ns(set_queue.pace), q.pace);
-  q.backoff_min := coalesce(span_ns(set_queue.backoff_min), q.backoff_min);
-  q.backoff_max := coalesce(span_ns(set_queue.backoff_max), q.backoff_max);
+  if set_queue.pace is not null then q.pace := check_span('pace', set_queue.pace, 0, 315360000000000000); end if;
+  if set_queue.backoff_max is not null then
+    q.backoff_max := check_span('backoff_max', set_queue.backoff_max, 0, 315360000000000000);
+  end if;
+  if set_queue.backoff_min is not null then q.backoff_min := check_span('backoff_min', set_queue.backoff_min, 0, q.backoff_max); end if;
   q.jitter := coalesce(set_queue.jitter, q.jitter);
-  q.retention := coalesce(span_ns(set_queue.retention), q.retention);
-  q.max_input := coalesce(set_queue.max_input, q.max_input);
-  perform check_range('pace', q.pace, 0, 315360000000000000, ' ns');
   perform check_range('backoff_min', q.backoff_min, 0, q.backoff_max, ' ns');
-  perform check_range('backoff_max', q.backoff_max, 0, 315360000000000000, ' ns');
+  if set_queue.retention is not null then
+    q.retention := check_span('retention', set_queue.retention, 0, 315360000000000000);
+  end if;
+  q.max_input := coalesce(set_queue.max_input, q.max_input);
+  perform check_range('backoff_min', q.backoff_min, 0, q.backoff_max, ' ns');
   perform check_range('jitter', q.jitter, 0, 1000);
-  perform check_range('retention', q.retention, 0, 315360000000000000, ' ns');
   perform check_range('max_input', q.max_input, 0, 1073741823);
   q.limit_refresh := nullif(greatest(coalesce(set_queue.limit_refresh, q.limit_refresh), -1), -1);
   q.limit_processing := nullif(greatest(coalesce(set_queue.limit_processing, q.limit_processing), -1), -1);
@@ -56,9 +58,12 @@ end $$;
 
 create or replace function pause(queue text, span interval default null) returns void language plpgsql as $$
 #variable_conflict use_column
-declare q constant queue := queue_of(pause.queue);
+declare
+  q constant queue := queue_of(pause.queue);
+  until constant bigint := case when pause.span is null then 9223372036854775807
+    else now_ns() + check_span('span', pause.span, 0, 315360000000000000) end;
 begin
-  update queue set paused_until = coalesce(now_ns() + span_ns(pause.span), 9223372036854775807) where queue = q.queue;
+  update queue set paused_until = until where queue = q.queue;
 end $$;
 
 create or replace function resume(queue text) returns void language plpgsql as $$
@@ -169,6 +174,7 @@ end $$;
 -- Tells nodes that listen that something may be due (N28). To be called alone, after the commit of what it is about.
 create or replace function wake(queue text default 'default') returns void language plpgsql as $$
 begin
+  perform check_name('queue', wake.queue);
   perform set_config('synchronous_commit', 'off', true);
   perform pg_notify(current_schema(), wake.queue);
 end $$;

@@ -32,6 +32,18 @@ begin
   return value;
 end $$;
 
+-- A span in nanoseconds. Months and years are refused, since they differ in length (N64).
+create or replace function check_span(field text, span interval, lowest bigint, most bigint) returns bigint language plpgsql as $$
+declare ns constant bigint := span_ns(span);
+begin
+  if extract(year from span) <> 0 or extract(month from span) <> 0 then
+    perform refuse(16, field, quote_literal(span::text) || ' has months or years, which differ in length; allowed are weeks, days, '
+      'hours, minutes and seconds');
+  end if;
+  if ns is null or ns not between lowest and most then return check_range(field, ns, lowest, most, ' ns'); end if;
+  return ns;
+end $$;
+
 -- The place of a word in a list that begins at 0; refuses any other.
 create or replace function word_number(field text, word text, words text[]) returns smallint language plpgsql as $$
 begin

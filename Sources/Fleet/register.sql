@@ -231,14 +231,14 @@ begin
     array['standing', 'once', 'periodic']);
   t.priority := check_range('priority', priority, 1, 5);
   t.learns := expected is null;
-  if not t.learns then t.expected := check_range('expected', span_ns(expected), 0, 86400000000000, ' ns'); end if;
-  t.delay := check_range('delay', span_ns(delay), 0, ten_years, ' ns');
-  t.period := case when t.schedule = 2 then check_range('every', span_ns(every), 1, ten_years, ' ns') else 0 end;
-  t.flex := case when t.schedule = 2 then check_range('flex', span_ns(flex), 0, t.period, ' ns') else 0 end;
+  if not t.learns then t.expected := check_span('expected', expected, 0, 86400000000000); end if;
+  t.delay := check_span('delay', delay, 0, ten_years);
+  t.period := case when t.schedule = 2 then check_span('every', every, 1, ten_years) else 0 end;
+  t.flex := case when t.schedule = 2 then check_span('flex', flex, 0, t.period) else 0 end;
   t.recurrence := coalesce(anchored, false)::int;
   t.backoff := word_number('backoff', coalesce(backoff, case when t.schedule = 0 then 'none' else 'exponential' end),
     array['none', 'linear', 'exponential']);
-  t.backoff_delay := check_range('backoff_delay', span_ns(backoff_delay), 0, 9223372036854775807, ' ns');
+  t.backoff_delay := check_span('backoff_delay', backoff_delay, 0, 9223372036854775807);
   t.backoff_delay := least(greatest(t.backoff_delay, q.backoff_min), q.backoff_max);
   t.max_attempts := check_range('max_attempts', max_attempts, 0, 2147483647);
   t.response_window := check_range('response_window', response_window, 0, 30);
@@ -394,6 +394,7 @@ create or replace function update_task(
 #variable_conflict use_column
 declare n constant bigint := now_ns(); old task; t task; s slot; c class; q queue;
 begin
+  perform check_name('id', update_task.id);
   perform durable();
   lock table slot in row exclusive mode;
   select s.* into s from task t join slot s on s.seq = any(array[t.seq])

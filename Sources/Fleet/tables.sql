@@ -46,7 +46,6 @@ create table if not exists class (
   served_by   text,
   unique (queue, kind, constraints, labels, handler));
 
-
 -- A node's incarnation, whose number is never reused (N10).
 create table if not exists worker (
   worker  bigint generated always as identity primary key,
@@ -86,13 +85,6 @@ create table if not exists task (
   behind          bigint,                                  -- the record that it waits for (N26)
   tags            text[],
   input           bytea    not null);
-create unique index if not exists task_id on task (id) where behind is null;
-create index if not exists task_behind on task (id, seq) where behind is not null;
-create index if not exists task_blocked on task (seq) where behind is not null;
--- Of all, but only for who says so: of tables that a plan saw empty it else looks for a number in here (N31).
-create index if not exists task_of_class on task (class, seq) where class > 0;
-drop index if exists task_class;
-create index if not exists task_tags on task using gin (tags) where tags is not null;
 
 -- Where a record stands: narrow, the only row that a run writes. Its lock stands for the record; whoever takes several
 -- takes them in order of number, slots before tasks before places.
@@ -116,15 +108,6 @@ create table if not exists slot (
   response     bigint[])
   with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.2);
-create index if not exists slot_ready on slot (line, last_run, seq) where state = 0;
-create index if not exists slot_due on slot (due) where state = 1;
-create index if not exists slot_held on slot ((line >> 4), seq) where state = 2;
--- Said otherwise than in the one above, so that no plan takes the one for the other (N31).
-create index if not exists slot_held_list on slot (seq) where state + 0 = 2;
-drop index if exists slot_held_seq;
-create index if not exists slot_runs on slot (worker) where state = 4;
-create index if not exists slot_taken on slot (seq) where state = 5;
-create index if not exists slot_suspect on slot (seq) where line & 1 = 1;
 
 -- Runs in flight whose record is gone: their ids stay taken until they have come back (C4, N25).
 create table if not exists stray (
@@ -133,9 +116,6 @@ create table if not exists stray (
   id     text     collate "C" not null,
   stop   smallint not null,
   until  bigint   not null);
-create index if not exists stray_id on stray (id);
-create index if not exists stray_worker on stray (worker);
-create index if not exists stray_until on stray (until);
 
 -- Records that have ended, a partition a day.
 create table if not exists history (
@@ -158,19 +138,28 @@ create table if not exists history (
   response   bigint[],
   failure    text,
   result     bytea) partition by range (ended);
-create index if not exists history_id on history (id, ended);
-create index if not exists history_ended on history (ended);
-create index if not exists history_state on history (state, ended, seq);
 create table if not exists history_rest partition of history default;
-create index if not exists queue_paused on queue (paused_until) where paused_until > 0;
+
+-- Who does the housekeeping has this row locked, so that one does it at a time, and none of another role keeps it from being
+-- done; when it was last done, and when what dead nodes ran was last taken back (N30, N61).
+create table if not exists keeper (
+  is_here boolean primary key default true check (is_here),
+  kept    bigint  not null default 0,
+  reaped  bigint  not null default 0);
+insert into keeper default values on conflict do nothing;
 
 -- Has its row unless the server crashed, or a replica took over: what is not logged is gone then (N34).
 create unlogged table if not exists crash_mark (is_here boolean primary key default true check (is_here));
 
--- What came after the first form of these tables. A column is looked for before it is added: adding keeps readers out, even
--- where there is nothing to add, and so stands behind the indexes, which may take time to be made.
+-- What the tables have besides, and what came after their first form. A fleet in use has locks on them in many an order: so
+-- what is there is only looked at, and what is missing is made with all locks taken before, none of which is waited for while
+-- another is held for longer than 20 ms. Nobody's deadlock is found that early (N60).
 do $$
-declare missing record; other record;
+declare
+  -- In the order in which the most of those who write have them.
+  tables constant text[] := '{worker,fleet,queue,class,slot,task,stray,pending,history}';
+  others text[] := '{}'; statements text[] := '{}'; missing record; relation text; awaited text;
+  ends constant timestamptz := clock_timestamp() + interval '10 s'; own constant text := current_setting('lock_timeout');
 begin
   for missing in
     select l.* from (values
@@ -205,24 +194,89 @@ begin
       -- Of what failed: its task, to try it again (R7).
       ('history', 'terms', 'jsonb'),
       -- Its last run was never decided: its worker was dead (N14).
-      ('history', 'taken_back', 'boolean')) l(relation, name, type)
+      ('history', 'taken_back', 'boolean'),
+      -- The roles that it is granted to begin so, if not with the schema's name (N62).
+      ('fleet', 'roles', 'text')) l(relation, name, type)
     where not exists (select 1 from pg_attribute a where a.attrelid = l.relation::regclass and a.attname = l.name)
   loop
-    execute format('alter table %I add column %I %s', missing.relation, missing.name, missing.type);
+    others := others || missing.relation;
+    statements := statements || format('alter table %I add column %I %s', missing.relation, missing.name, missing.type);
   end loop;
+  for missing in
+    select c.relname as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = quote_ident(current_schema())::regnamespace
+      and (c.relname, a.attname) in (('queue', 'name'), ('class', 'labels'), ('class', 'handler'), ('worker', 'name'),
+        ('task', 'id'), ('stray', 'id'), ('history', 'id')) and a.attcollation <> '"C"'::regcollation
+  loop
+    others := others || missing.relation::text;
+    statements := statements || 'drop view if exists live, ended, nodes cascade'::text
+      || format('alter table %I alter column %I type %s collate "C"', missing.relation, missing.name, missing.type);
+  end loop;
+  for missing in
+    select l.* from (values
+      ('task_id', 'task', 'unique', '(id) where behind is null'),
+      ('task_behind', 'task', '', '(id, seq) where behind is not null'),
+      ('task_blocked', 'task', '', '(seq) where behind is not null'),
+      -- Of all, but only for statements that say so: of tables that a plan saw empty it else looks for a number here (N31).
+      ('task_of_class', 'task', '', '(class, seq) where class > 0'),
+      ('task_tags', 'task', '', 'using gin (tags) where tags is not null'),
+      ('slot_ready', 'slot', '', '(line, last_run, seq) where state = 0'),
+      ('slot_due', 'slot', '', '(due) where state = 1'),
+      ('slot_held', 'slot', '', '((line >> 4), seq) where state = 2'),
+      -- Said otherwise than in the one above, so that no plan takes the one for the other (N31).
+      ('slot_held_list', 'slot', '', '(seq) where state + 0 = 2'),
+      ('slot_runs', 'slot', '', '(worker) where state = 4'),
+      ('slot_taken', 'slot', '', '(seq) where state = 5'),
+      ('slot_suspect', 'slot', '', '(seq) where line & 1 = 1'),
+      ('stray_id', 'stray', '', '(id)'),
+      ('stray_worker', 'stray', '', '(worker)'),
+      ('stray_until', 'stray', '', '(until)'),
+      ('history_id', 'history', '', '(id, ended)'),
+      ('history_ended', 'history', '', '(ended)'),
+      ('history_state', 'history', '', '(state, ended, seq)'),
+      ('queue_paused', 'queue', '', '(paused_until) where paused_until > 0')) l(name, relation, kind, terms)
+    where to_regclass(l.name) is null
+  loop
+    others := others || missing.relation;
+    statements := statements || format('create %s index %I on %I %s', missing.kind, missing.name, missing.relation, missing.terms);
+  end loop;
+  for missing in
+    select l.* from (values ('task_class', 'task'), ('slot_held_seq', 'slot')) l(name, relation) where to_regclass(l.name) is not null
+  loop
+    others := others || missing.relation;
+    statements := statements || format('drop index %I', missing.name);
+  end loop;
+  -- Its row is written by the script, too.
+  others := others || 'fleet'::text;
+  while statements <> '{}' loop
+    begin
+      if awaited is not null then
+        -- Held alone it is waited for in patience.
+        perform set_config('lock_timeout', '2s', true);
+        execute format('lock table %I in access exclusive mode', awaited);
+      end if;
+      perform set_config('lock_timeout', '20ms', true);
+      foreach relation in array tables loop
+        continue when relation <> all(others);
+        awaited := relation;
+        execute format('lock table %I in access exclusive mode', relation);
+      end loop;
+      exit;
+    exception when lock_not_available then
+      if clock_timestamp() > ends then
+        raise exception using errcode = 'lock_not_available', message = 'a transaction keeps the table ' || quote_ident(awaited)
+          || ' of the fleet, so that it cannot be changed; nothing was changed, try again when it has ended';
+      end if;
+    end;
+    perform pg_sleep(random() * 0.05);
+  end loop;
+  perform set_config('lock_timeout', own, true);
+  foreach relation in array statements loop execute relation; end loop;
   -- The sequence alone: an altered table would keep readers out. Where there have been more it stays as it is.
   if exists (select 1 from pg_sequence n where n.seqrelid = 'class_class_seq'::regclass and n.seqmax > 8388607)
     and (select last_value from class_class_seq) <= 8388607
   then
     alter sequence class_class_seq maxvalue 8388607;
   end if;
-  for other in
-    select c.relname as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
-    from pg_attribute a join pg_class c on c.oid = a.attrelid
-    where (c.oid::regclass::text, a.attname) in (('queue', 'name'), ('class', 'labels'), ('class', 'handler'), ('worker', 'name'),
-      ('task', 'id'), ('stray', 'id'), ('history', 'id')) and a.attcollation <> '"C"'::regcollation
-  loop
-    drop view if exists live, ended, nodes cascade;
-    execute format('alter table %I alter column %I type %s collate "C"', other.relation, other.name, other.type);
-  end loop;
 end $$;

@@ -15,6 +15,10 @@ begin
   perform durable();
   perform check_name('name', hello.name);
   perform check_range('lease', hello.lease, 100000000, 3600000000000, ' ns');
+  if num_nulls(hello.version, hello.serves, hello.relaxed) > 0 then
+    perform refuse(16, case when hello.version is null then 'version' when hello.serves is null then 'serves' else 'relaxed' end,
+      'null is not allowed');
+  end if;
   select * into f from fleet;
   select max(p) into common from unnest(protocols) p where p between f.oldest and f.protocol;
   if common is null then
@@ -30,7 +34,7 @@ begin
   end if;
   n := now_ns();
   -- A fleet that nobody worked for has no partition of today.
-  if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
+  if may_keep() then
     perform keep_history(n, hello.lease, false);
   end if;
   insert into worker (name, version, started, beaten, expires, ttl, steady, serves, relaxed, first_run)
@@ -66,6 +70,9 @@ language plpgsql as $$
 #variable_conflict use_column
 declare w worker; n bigint; gap bigint; taken bigint;
 begin
+  if beat.elapsed is not null then
+    perform check_range('elapsed', beat.elapsed, -315360000000000000, 315360000000000000, ' ns');
+  end if;
   select * into w from worker me where me.worker = beat.worker for update;
   if not found then return; end if;
   n := now_ns();
@@ -88,7 +95,7 @@ begin
   if cardinality(beat.held) > 0 then
     return query select 1, l.run, l.stop::bigint from lost_runs(beat.worker, beat.held) l;
   end if;
-  if pg_try_advisory_xact_lock(hashtext('selene keeping ' || current_schema())) then
+  if may_keep() then
     -- Before a record is locked: who waits for one may have the history.
     perform keep_history(n, w.ttl, w.steady <= n - w.ttl);
     -- What somebody's transaction keeps is for whoever beats later; this beat counts all the same.
@@ -111,14 +118,17 @@ begin
     exception when others then
       perform note_fault(sqlstate, sqlerrm, 'ids of runs that have come back');
     end;
+    update keeper k set kept = n, reaped = case when w.steady <= n - w.ttl then n else k.reaped end where k.is_here;
     if taken > 0 then return query select 3, taken, null::bigint; end if;
   end if;
   -- At the end, since a class is of many nodes; whatever somebody's transaction is at is left, which loses a sample at most.
   if beat.serves is not null then perform serve(beat.worker, beat.serves, n); end if;
   update class c set samples = least(c.samples, 1000) + m.count,
-      mean = div(c.mean::numeric * least(c.samples, 1000) + m.total, least(c.samples, 1000) + m.count)::bigint
+      -- No run that counts took longer than a day, whatever a node says (N64).
+      mean = div(c.mean::numeric * least(c.samples, 1000) + least(m.total, m.count * 86400000000000::numeric),
+        least(c.samples, 1000) + m.count)::bigint
     from unnest(mean_classes, mean_counts, mean_totals) m(class, count, total)
-    where c.class = m.class and m.count > 0
+    where c.class = m.class and m.count between 1 and 1000000000 and m.total >= 0
       and c.class = any(array(select o.class from class o where o.class = any(mean_classes) for no key update skip locked));
 end $$;
 

@@ -188,12 +188,17 @@ class Server:
             admin.execute(f"create database {name} template installed")
         return name
 
-    def install(self, database: str, schema: str = "selene", user: str = "fleet") -> str:
+    def install(
+        self,
+        database: str,
+        schema: str = "selene",
+        user: str = "fleet",
+        script: Path = ROOT / "Sources/Fleet/install.sql",
+    ) -> str:
         """What somebody does who has psql and the sources."""
         command = ["psql", "-X", "-q", "-h", str(self.folder), "-U", user, "-d", database, "-v", f"schema={schema}"]
-        script = str(ROOT / "Sources/Fleet/install.sql")
         told = subprocess.run(
-            [*command, "-f", script],
+            [*command, "-f", str(script)],
             executable=self.bin / "psql",
             capture_output=True,
             text=True,

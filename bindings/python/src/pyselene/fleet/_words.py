@@ -154,7 +154,10 @@ def _not_installed(text: str, where: dict[str, Any], schema: str, role: str) -> 
             f'the role "{role}" may not make a schema: grant create on database "{database}" to "{role}", or let'
             " somebody install it who may"
         )
-    return f'the schema "{schema}" is another role\'s ({text}): its owner, or a superuser, brings it to this release'
+    return (
+        f'the schema "{schema}" is another role\'s ({text}): its owner, or a superuser, brings it to this release,'
+        " a superuser only if everything there is a superuser's"
+    )
 
 
 def _away(text: str, where: dict[str, Any], role: str) -> str:
