@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
+#include "told.h"
 
 #include <dirent.h>
 
@@ -72,23 +72,37 @@ static void add_heedful(selene_scheduler scheduler, const char *id, struct work 
  *  STOP FUNCTIONS
  * ========================================================================= */
 
+static void *let_time_go_on(void *scheduler) {
+    CHECK_OK(selene_clock_set(*(selene_scheduler *)scheduler, START + 10 * S));
+    return NULL;
+}
+
 /* Three of four stop functions never return; all are called in the reserve, and who heeds his own completes in time. */
 static void test_stops(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work deaf[3] = {{0}}, heeding = {0};
-    selene_window window = window_of(2 * ROOM, ROOM, 4);
+    struct runner runner;
     selene_report *report;
+    pthread_t thread;
     add_heedful(scheduler, "a", &deaf[0], blocking_stop);
     add_heedful(scheduler, "b", &deaf[1], blocking_stop);
     add_heedful(scheduler, "c", &deaf[2], blocking_stop);
     add_heedful(scheduler, "d", &heeding, work_stop);
-    report = push(scheduler, window);
+    start_runner(&runner, scheduler, window_of(20 * S, 10 * S, 4));
+    for (int i = 0; i < 3; i++)
+        wait_for("the handlers", &deaf[i].started, 1);
+    wait_for("the handlers", &heeding.started, 1);
+    /* That call delivers what it causes, and may block. */
+    CHECK_INT(0, pthread_create(&thread, NULL, let_time_go_on, &scheduler));
+    report = join_runner(&runner);
     CHECK_INT(4, report->run_count);
     CHECK_INT(4, report->new_data);
+    CHECK_INT(START + 10 * S, report->ended_at);
     selene_report_destroy(report);
     CHECK_INT(3, atomic_load(&blocked));
     CHECK_INT(SELENE_OK, atomic_load(&heeding.first_status));
     atomic_store(&gate, 1);
+    CHECK_INT(0, pthread_join(thread, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(1, atomic_load(&heeding.stopped));
     CHECK_INT(1, atomic_load(&deaf[2].stopped));
@@ -102,7 +116,7 @@ static void *cancel_all(void *scheduler) {
 
 /* The same for the stops of one call; what blocks is the call alone. */
 static void test_stops_of_a_call(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work works[4] = {{0}};
     struct receiver receiver = {0};
     pthread_t thread;
@@ -127,11 +141,11 @@ static void test_many_stops(void) {
     enum { RUNS = 60 };
     static struct work works[RUNS];
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     struct receiver receiver = {0};
     int before;
     options.max_overrun_threads = 2 * RUNS;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    scheduler = open_told_with(options);
     for (int i = 0; i < RUNS; i++) {
         char id[8];
         snprintf(id, sizeof id, "t%d", i);
@@ -153,67 +167,69 @@ static void test_many_stops(void) {
  *  THE CAP
  * ========================================================================= */
 
+/** Lets time go on; the stops come on threads of the library, and the call waits for them. */
+static void *advance_to_reserve(void *scheduler) {
+    CHECK_OK(selene_clock_advance(*(selene_scheduler *)scheduler, START + 10 * S, 0, SELENE_NEVER,
+                                  NULL));
+    return NULL;
+}
+
 /* Stop functions that never return count for the cap of threads, as handlers do. */
 static void test_cap(void) {
+    enum { MOST = 3 };
+    static const char *const ids[MOST] = {"a", "b", "c"};
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
-    struct work work = {0}, quick = {0};
-    selene_window window = window_of(200 * MS, 100 * MS, 1);
-    selene_report *report = NULL;
-    selene_status status = SELENE_OK;
-    int64_t limit = check_now() + PATIENCE;
-    int rounds = 0;
-    options.max_overrun_threads = 3;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    selene_scheduler scheduler;
+    struct work works[MOST] = {{0}}, quick = {0};
+    selene_window window = window_of(20 * S, 10 * S, MOST);
+    struct runner runner;
+    pthread_t thread;
+    options.max_overrun_threads = MOST;
+    scheduler = open_told_with(options);
     observe(scheduler);
-    add_heedful(scheduler, "a", &work, blocking_stop);
-    while (status == SELENE_OK && check_now() < limit) {
-        atomic_store(&work.stopped, 0);
-        status = selene_cycle_run(scheduler, &window, NULL);
-        rounds++;
-        check_sleep(50 * MS);
-    }
-    CHECK_INT(SELENE_ERROR_BUSY, status);
-    CHECK(overruns(scheduler) >= 3);
-    /* Windows of a second and a bit passed until the first counted. */
-    CHECK(threads() < 32);
-    CHECK(rounds > 3);
+    for (int k = 0; k < MOST; k++)
+        add_heedful(scheduler, ids[k], &works[k], blocking_stop);
+    start_runner(&runner, scheduler, window);
+    for (int k = 0; k < MOST; k++)
+        wait_for("the handlers", &works[k].started, 1);
+    CHECK_INT(0, pthread_create(&thread, NULL, advance_to_reserve, &scheduler));
+    wait_for("the stops that block", &blocked, MOST);
+    selene_report_destroy(join_runner(&runner));
+    /* Those that take longer than a moment count. */
+    CHECK_INT(0, overruns(scheduler));
+    CHECK_OK(selene_clock_set(scheduler, START + 60 * S));
+    /* The observer may have been called meanwhile, too. */
+    wait_for_overruns(scheduler, MOST);
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, NULL));
     wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_OVERRUN, 1);
     atomic_store(&gate, 1);
+    CHECK_INT(0, pthread_join(thread, NULL));
     wait_for_overruns(scheduler, 0);
     wait_for_events(0, SELENE_EVENT_TROUBLE, SELENE_TROUBLE_OVERRUN, 2);
-    add_heedful(scheduler, "b", &quick, work_stop);
-    CHECK_OK(selene_cycle_run(scheduler, &window, &report));
-    selene_report_destroy(report);
+    add_heedful(scheduler, "d", &quick, work_stop);
+    CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 /* So do reports; the other reports come. */
 static void test_reports(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     struct receiver stuck = {0}, quick = {0};
-    selene_window window = window_of(ROOM, 0, 1);
+    selene_window window = window_of(H, 0, 1);
     options.max_overrun_threads = 1;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    scheduler = open_told_with(options);
     add_work(scheduler, "a", &work);
-    for (;;) {
-        CHECK_OK(selene_cycle_run_async(scheduler, &window, blocking_report, &stuck,
-                                        receiver_destroy, NULL, NULL));
-        wait_for("the report that blocks", &blocked, 1);
-        selene_status status = selene_cycle_run_async(scheduler, &window, receive, &quick,
-                                                      receiver_destroy, NULL, NULL);
-        if (status == SELENE_OK) break;
-        /* This thread was held up until the report counted. */
-        CHECK_INT(SELENE_ERROR_BUSY, status);
-        atomic_store(&gate, 1);
-        wait_for("its end", &stuck.destroyed, 1);
-        wait_for_overruns(scheduler, 0);
-        atomic_store(&gate, 0);
-        stuck = (struct receiver){0};
-    }
+    CHECK_OK(selene_cycle_run_async(scheduler, &window, blocking_report, &stuck, receiver_destroy,
+                                    NULL, NULL));
+    wait_for("the report that blocks", &blocked, 1);
+    CHECK_OK(
+        selene_cycle_run_async(scheduler, &window, receive, &quick, receiver_destroy, NULL, NULL));
     wait_for("the report", &quick.calls, 1);
+    CHECK_INT(0, overruns(scheduler));
+    /* A call that lasts longer than a moment counts. */
+    CHECK_OK(selene_clock_set(scheduler, START + 60 * S));
     wait_for_overruns(scheduler, 1);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, NULL));
     atomic_store(&gate, 1);
@@ -233,7 +249,7 @@ static void *unregister(void *scheduler) {
 }
 
 static void test_destroy(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE}, other = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
     pthread_t thread;
@@ -242,8 +258,8 @@ static void test_destroy(void) {
     observe(scheduler);
     CHECK_INT(0, pthread_create(&thread, NULL, unregister, &scheduler));
     wait_for("the destroy that blocks", &blocked, 1);
-    selene_report_destroy(push(scheduler, window_of(ROOM, 0, 2)));
-    push_async(scheduler, window_of(ROOM, 0, 2), &receiver, NULL);
+    selene_report_destroy(push(scheduler, window_of(H, 0, 2)));
+    push_async(scheduler, window_of(H, 0, 2), &receiver, NULL);
     wait_for("the report", &receiver.calls, 1);
     wait_for_events(0, SELENE_EVENT_CYCLE_ENDED, -1, 2);
     CHECK_INT(0, atomic_load(&work.destroyed));
@@ -259,10 +275,10 @@ static void test_destroy(void) {
 
 /* While the observer is in one event everything goes on, and it hears of all of it in order. */
 static void test_observer(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
-    selene_window window = window_of(ROOM, 0, 2), lend = window_of(ROOM, 0, 1);
+    selene_window window = window_of(H, 0, 2), lend = window_of(H, 0, 1);
     selene_run_info info = SELENE_RUN_INFO_INIT;
     selene_report *report = NULL;
     selene_cycle cycle = 0;
@@ -305,15 +321,10 @@ static void test_observer(void) {
         CHECK_INT(i + 1, noted[i].event.number);
 }
 
-static void slow_observer(const selene_event *event, void *context) {
-    check_sleep(300 * MS);
-    note(event, context);
-}
-
 /* Who runs a cycle does not wait for the observer of what happened in it. */
 static void test_slow_observer(void) {
     enum { TASKS = 40 };
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE};
     selene_report *report;
     add_handler(scheduler, "a", &work);
@@ -325,14 +336,15 @@ static void test_slow_observer(void) {
         task.handler = SELENE_TEXT("a");
         add(scheduler, task);
     }
-    CHECK_OK(selene_scheduler_observe(scheduler, slow_observer, NULL, note_destroy));
-    /* Each run has two events, which take 24 s. */
-    report = push(scheduler, window_of(2 * ROOM, 0, 1));
+    CHECK_OK(selene_scheduler_observe(scheduler, blocking_observer, NULL, note_destroy));
+    report = push(scheduler, window_of(H, 0, 1));
     CHECK_INT(TASKS, report->run_count);
+    CHECK_INT(0, atomic_load(&noted_count));
     selene_report_destroy(report);
-    CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
-    /* Nobody waits for the rest. */
-    _exit(0);
+    atomic_store(&gate, 1);
+    /* Each run has two events, beside those of the window. */
+    WAIT_UNTIL(atomic_load(&noted_count) > 2 * TASKS);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 /* Without threads of the library it is told on those of the host, and an observer that blocks holds up one of them. */
@@ -342,7 +354,7 @@ static void *register_one(void *scheduler) {
 }
 
 static void test_observer_without_threads(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     pthread_t thread;
     int before = threads();
     CHECK_OK(selene_handler_register(scheduler, "b", -1, NULL, NULL, NULL, NULL));
@@ -350,7 +362,7 @@ static void test_observer_without_threads(void) {
     CHECK_INT(0, pthread_create(&thread, NULL, register_one, &scheduler));
     wait_for("the observer that blocks", &blocked, 1);
     add(scheduler, task_of("b"));
-    CHECK_INT(1, pull(scheduler, window_of(ROOM, 0, 1), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(1, pull(scheduler, window_of(H, 0, 1), SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(before + 1, threads());
     CHECK_INT(0, atomic_load(&noted_count));
     atomic_store(&gate, 1);
@@ -388,7 +400,7 @@ static void counting_observer(const selene_event *event, void *context) {
 /* An observer that does not keep up loses events; it is told how many, and the scheduler says so meanwhile. */
 static void test_observer_falls_behind(void) {
     enum { TASKS = 1000, ROUNDS = 70 };
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
     selene_task *tasks = calloc(TASKS, sizeof *tasks);
     const selene_task **list = calloc(TASKS, sizeof *list);
@@ -452,7 +464,7 @@ static void ordering_observer(const selene_event *event, void *context) {
 }
 
 static void test_order(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE};
     pthread_t changers[3];
     CHECK_OK(selene_scheduler_observe(scheduler, ordering_observer, NULL, note_destroy));
@@ -460,7 +472,7 @@ static void test_order(void) {
     for (int i = 0; i < 3; i++)
         CHECK_INT(0, pthread_create(&changers[i], NULL, change, &scheduler));
     for (int i = 0; i < 5; i++)
-        selene_report_destroy(push(scheduler, window_of(ROOM, 0, 3)));
+        selene_report_destroy(push(scheduler, window_of(H, 0, 3)));
     for (int i = 0; i < 3; i++)
         CHECK_INT(0, pthread_join(changers[i], NULL));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));

@@ -15,7 +15,7 @@
  *     }
  *
  * An argument of the program runs only the tests whose name contains it. Environment: SELENE_TEST_ALARM, seconds
- * for one test (60); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
+ * for one test (120); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
  * sanitizers; from 500 on short windows are stretched as well.
  */
 #ifndef CHECK_H
@@ -162,7 +162,7 @@ CHECK_UNUSED static int64_t check_stretch(int64_t duration) {
 }
 
 /** After this a test has waited in vain. */
-#define PATIENCE (10 * SELENE_SECOND + 10 * check_slack())
+#define PATIENCE (30 * SELENE_SECOND)
 
 /** Waits for what another thread makes true. */
 #define WAIT_UNTIL(condition)                                                                      \
@@ -243,7 +243,7 @@ CHECK_UNUSED static pid_t begin_test(const char *name, void (*test)(void)) {
     fflush(stderr);
     child = fork();
     if (child == 0) {
-        alarm((unsigned)check_environment("SELENE_TEST_ALARM", 60));
+        alarm((unsigned)check_environment("SELENE_TEST_ALARM", 120));
         check_on_thread(test);
         exit(0);
     }

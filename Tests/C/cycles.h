@@ -1,11 +1,9 @@
 /*
  * cycles.h - the host of the tests of cycles: its clock, handlers that behave in every way, windows, what it is told
  *
- * Two kinds of tests: on a clock of the host's own every instant is exact; on library threads the limits are
- * generous (LATE) but real: a report that waits for a handler fails the test.
- *
- * Any thread may be held up at any point, for as long as HELD_UP. So a test waits for what it reads (WAIT_UNTIL), and
- * what must begin in a window on library threads has ROOM for that.
+ * A test tells the time: as a host clock that is asked (open_virtual), or as one that is set, which threads follow (told.h).
+ * What is on the system's clock all the same (open_real) waits for what happens, and judges no upper bound of time: any
+ * thread may be held up at any point.
  */
 #ifndef CYCLES_H
 #define CYCLES_H
@@ -17,16 +15,9 @@
 
 #define MS SELENE_MILLISECOND
 #define S SELENE_SECOND
-#define REAL(ms) check_stretch((ms)*MS)
-/** How long a thread may be kept from running where others want the machine, too. */
-#define HELD_UP (4 * check_slack())
-#define LATE (150 * MS + HELD_UP)
-/** What a window has besides the time that its test is about, so that its handlers begin before it expires. */
-#define ROOM (1500 * MS + check_slack())
-/** For a window that is to end by itself, early. */
-#define AMPLE (30 * S + HELD_UP)
-/** For handlers that return by themselves: close waits for them, however slow they are. */
-#define GRACE (10 * S + HELD_UP)
+/** For a window that ends by itself, and for a close of handlers that return by themselves: a test that waits in vain hangs. */
+#define AMPLE SELENE_HOUR
+#define GRACE SELENE_HOUR
 /** For handlers that return only when they are asked to: a test waits for their end behind the close, and does not care
  *  whether they end within it. */
 #define BRIEF (100 * MS)

@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
+#include "told.h"
 
 static selene_task once(const char *id) {
     selene_task task = task_of(id);
@@ -13,11 +13,8 @@ static selene_task once(const char *id) {
 
 static selene_scheduler open_unlimited(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
     options.max_pending_refresh = SELENE_UNLIMITED;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
-    return scheduler;
+    return open_told_with(options);
 }
 
 /* ---- on a clock of the host's own --------------------------------------------------------------------------------- */
@@ -98,20 +95,23 @@ static void test_driver(void) {
     CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_task_launch(scheduler, "other", -1));
     CHECK_INT(SELENE_REASON_DRAINED, why(scheduler, "other", SELENE_REASON_DRAINED).reason);
     CHECK_OK(selene_scheduler_resume(scheduler));
-    wait_for("the other one", &other.started, 1);
+    REACH_UNTIL(scheduler, atomic_load(&other.started) == 1);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
 static void test_busy(void) {
     selene_scheduler scheduler = open_unlimited();
     struct work work = {.behaviour = GATE};
-    int64_t began;
+    struct closer drainer = {0};
     add_work(scheduler, "a", &work);
-    push_async(scheduler, window_of(AMPLE, 0, 1), &(struct receiver){0}, NULL);
+    push_async(scheduler, window_of(H, 0, 1), &(struct receiver){0}, NULL);
     wait_for("the handler", &work.started, 1);
-    began = check_now();
-    CHECK_STATUS(SELENE_ERROR_BUSY, selene_scheduler_drain(scheduler, 100 * MS));
-    CHECK_BETWEEN(95 * MS, check_now() - began, 100 * MS + LATE);
+    start_closer(&drainer, scheduler, selene_scheduler_drain, 50 * S);
+    WAIT_UNTIL(still(scheduler) == START + 50 * S);
+    reach(scheduler, START + 50 * S - 1);
+    CHECK_INT(0, atomic_load(&drainer.done));
+    reach(scheduler, START + 50 * S);
+    CHECK_STATUS(SELENE_ERROR_BUSY, join_closer(&drainer));
     CHECK_INT(0, atomic_load(&work.stopped));
     atomic_store(&gate, 1);
     CHECK_OK(selene_scheduler_drain(scheduler, PATIENCE));
@@ -133,7 +133,7 @@ static void test_inside(void) {
     selene_scheduler scheduler = open_unlimited();
     struct work work = {.behaviour = ASK, .ask = drain_inside};
     add_work(scheduler, "a", &work);
-    selene_report_destroy(push(scheduler, window_of(AMPLE, 0, 1)));
+    selene_report_destroy(push(scheduler, window_of(H, 0, 1)));
     CHECK_INT(SELENE_ERROR_REENTRANT, atomic_load(&inside_status));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

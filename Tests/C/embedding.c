@@ -1,7 +1,7 @@
 /*
  * embedding.c - what bindings of other runtimes stand on (rules B2 to B4)
  */
-#include "cycles.h"
+#include "told.h"
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -191,10 +191,10 @@ static void test_hooks_destroyed(void) {
 
 /** A thread that is left behind is detached when it comes back, though its scheduler is gone. */
 static void test_hooks_left_behind(void) {
-    selene_scheduler scheduler = open_with(hooked());
+    selene_scheduler scheduler = open_told_with(hooked());
     struct work deaf = {.behaviour = GATE};
     add_work(scheduler, "deaf", &deaf);
-    selene_report_destroy(push(scheduler, window_of(ROOM, 0, 1)));
+    selene_report_destroy(push_to_deadline(scheduler, window_of(20 * S, 0, 1), &deaf, 1));
     wait_for_overruns(scheduler, 1);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     CHECK_INT(0, atomic_load(&hooks_destroyed));
@@ -229,13 +229,6 @@ static void test_hooks_no_thread(void) {
 
 /* ---- a clock that is told --------------------------------------------------------------- */
 
-static selene_scheduler open_told(int64_t start) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    options.flags = SELENE_OPTIONS_SET_CLOCK;
-    options.clock_start = start;
-    return open_with(options);
-}
-
 static int64_t now_of(selene_scheduler scheduler) {
     int64_t now = -1;
     CHECK_OK(selene_scheduler_now(scheduler, &now));
@@ -248,15 +241,13 @@ static int is_readable(int fd) {
 }
 
 static void test_told_clock(void) {
-    selene_scheduler scheduler = open_told(START);
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE};
     selene_window window = window_of(10 * S, 2 * S, 1);
     selene_cycle cycle;
     selene_run run;
     int32_t reason = -1;
     selene_report *report = NULL;
-    CHECK_INT(START, now_of(scheduler));
-    check_sleep(20 * MS);
     CHECK_INT(START, now_of(scheduler));
     add_work(scheduler, "a", &work);
     cycle = begin(scheduler, window);
@@ -294,7 +285,7 @@ static void test_told_clock_refused(void) {
 }
 
 static void test_told_driver(void) {
-    selene_scheduler scheduler = open_told(START);
+    selene_scheduler scheduler = open_told();
     selene_task task = refresh_once("a", 3);
     struct work work = {.behaviour = COMPLETE};
     selene_cycle cycle = 77;
@@ -364,7 +355,7 @@ static void test_driver_wait(void) {
     settle_driver(scheduler);
     begun = check_now();
     CHECK_OK(selene_driver_wait(scheduler, 30 * MS, &ready));
-    if (!ready) CHECK_BETWEEN(30 * MS, check_now() - begun, PATIENCE);
+    if (!ready) CHECK(check_now() - begun >= 30 * MS);
     settle_driver(scheduler);
     /* A task that becomes due. */
     task.initial_delay = 20 * MS;
@@ -375,7 +366,7 @@ static void test_driver_wait(void) {
         CHECK_INT(1, ready);
         CHECK_OK(selene_driver_step(scheduler, &cycle, NULL));
         if (!cycle) continue;
-        CHECK_BETWEEN(20 * MS, check_now() - begun, PATIENCE);
+        CHECK(check_now() - begun >= 20 * MS);
         CHECK_OK(selene_run_complete(next(cycle, "a"), SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(cycle, NULL));
     }
@@ -600,7 +591,7 @@ static void test_events_wait(void) {
     CHECK_OK(selene_events_open(scheduler, 4, NULL));
     CHECK_OK(selene_events_next(scheduler, 30 * MS, &event, &found, NULL));
     CHECK_INT(0, found);
-    CHECK_BETWEEN(30 * MS, check_now() - begun, PATIENCE);
+    CHECK(check_now() - begun >= 30 * MS);
     CHECK_INT(0, pthread_create(&thread, NULL, await_event, &reader));
     check_sleep(20 * MS);
     add(scheduler, task_of("a"));

@@ -15,8 +15,6 @@
 #define REFRESH SELENE_KIND_REFRESH
 #define PROCESSING SELENE_KIND_PROCESSING
 #define EACH (REFRESH | PROCESSING)
-/** How late a driver may be. */
-#define PROMPT (100 * MS + HELD_UP)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- profiles ---------------------------------------------------------------- */

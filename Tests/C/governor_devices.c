@@ -154,18 +154,15 @@ static void test_announced(void) {
     for (size_t i = 0; i < COUNT(changes); i++) {
         struct work work = {.behaviour = COMPLETE};
         selene_scheduler scheduler = open_refused(changes[i].factor, &work);
-        int64_t at;
         set_file(changes[i].file, changes[i].text);
         for (size_t k = 0; k < COUNT(strangers); k++)
             CHECK_INT(0, announce(strangers[k].message, strangers[k].size));
         for (size_t k = 0; k < COUNT(changes); k++)
             if (k != i) CHECK_INT(0, announce(changes[k].message, changes[k].size));
-        check_sleep(REAL(150));
+        check_sleep(150 * MS);
         CHECK_INT(0, atomic_load(&work.started)); /* nobody said anything of it */
-        at = check_now();
         CHECK_INT(0, announce(changes[i].message, changes[i].size));
         wait_for("the handler", &work.started, 1);
-        CHECK_BETWEEN(0, check_now() - at, PROMPT);
         CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     }
 }
@@ -175,7 +172,6 @@ static void test_stopped(void) {
     struct work needy = {.behaviour = UNTIL_STOPPED}, other = {.behaviour = UNTIL_STOPPED};
     selene_scheduler scheduler = 0;
     selene_task task = once_of("needy");
-    int64_t at;
     enter_laptop();
     set_file(SUPPLY "/AC/online", "1");
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
@@ -188,11 +184,9 @@ static void test_stopped(void) {
     wait_for("the handler", &needy.started, 1);
     wait_for("the handler", &other.started, 1);
     set_file(SUPPLY "/AC/online", "0");
-    at = check_now();
     CHECK_INT(0, announce(changes[0].message, changes[0].size));
     wait_for("the stop", &needy.stopped, 1);
     wait_for("the stop", &other.stopped, 1);
-    CHECK_BETWEEN(0, check_now() - at, PROMPT);
     CHECK_INT(SELENE_STOP_CONSTRAINT_LOST, atomic_load(&needy.reason));
     CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&other.reason));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -235,10 +229,10 @@ static selene_scheduler open_needy(struct work *work) {
 }
 
 static void wait_a_minute(const char *what, atomic_int *value) {
-    const int64_t limit = check_now() + MIN + S + HELD_UP;
+    const int64_t limit = check_now() + 2 * MIN;
     while (!atomic_load(value) && check_now() < limit)
         check_sleep(100 * MS);
-    if (!atomic_load(value)) fprintf(stderr, "not within a minute: %s\n", what);
+    if (!atomic_load(value)) fprintf(stderr, "waited in vain: %s\n", what);
     CHECK(atomic_load(value));
 }
 
@@ -309,14 +303,11 @@ static void test_real(void) {
     struct work work = {.behaviour = COMPLETE};
     const struct change *change = &changes[real_place];
     selene_scheduler scheduler;
-    int64_t at;
     enter_laptop();
     scheduler = open_refused(change->factor, &work);
     set_file(change->file, change->text);
-    at = check_now();
     set_file(real_path, "change");
     wait_for("the handler", &work.started, 1);
-    CHECK_BETWEEN(0, check_now() - at, PROMPT);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -368,7 +359,6 @@ static pid_t begin_waiting(const char *file) {
 static void test_memory(void) {
     struct work work = {.behaviour = UNTIL_STOPPED};
     selene_scheduler scheduler = 0;
-    int64_t at, took;
     pid_t child;
     int status;
     const char *file = file_named("waiting");
@@ -381,14 +371,11 @@ static void test_memory(void) {
     CHECK_OK(selene_driver_start(scheduler, NULL));
     add_once(scheduler, "a", PROCESSING, &work);
     wait_for("the handler", &work.started, 1);
-    at = check_now();
     child = begin_waiting(file);
     wait_for("the stop", &work.stopped, 1);
-    took = check_now() - at;
     CHECK_INT(0, kill(child, SIGKILL));
     CHECK_INT(child, waitpid(child, &status, 0));
     CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&work.reason));
-    CHECK_BETWEEN(0, took, 8 * S + HELD_UP);
     CHECK_OK(selene_scheduler_close(scheduler, BRIEF));
     wait_for("the end of the handler", &work.destroyed, 1);
     remove_group();
@@ -410,7 +397,7 @@ static long long stalled(void) {
 /** Whether who writes where the tests do waits for a disk. 0 or errno. */
 static int see_waiting(void) {
     const char *file = file_named("waiting");
-    const int64_t limit = check_now() + 3 * S + check_slack();
+    const int64_t limit = check_now() + 3 * S;
     const long long before = stalled();
     int status, found;
     pid_t child = begin_waiting(file);

@@ -59,7 +59,6 @@ static selene_scheduler open_probing(void) {
 static void test_constraint(void) {
     struct work work = {.behaviour = COMPLETE};
     selene_scheduler scheduler;
-    int64_t at;
     scheduler = open_probing();
     CHECK_INT(0, hear(scheduler, SELENE_SIGNAL_NETWORK).value);
     CHECK_OK(selene_driver_start(scheduler, NULL));
@@ -68,9 +67,7 @@ static void test_constraint(void) {
     CHECK_INT(0, atomic_load(&work.started));
     CHECK_INT(SELENE_REASON_CONSTRAINTS, why(scheduler, "a", SELENE_REASON_CONSTRAINTS).reason);
     network(1);
-    at = check_now();
     wait_for("the handler", &work.started, 1);
-    CHECK_BETWEEN(0, check_now() - at, PROMPT);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -79,7 +76,6 @@ static void test_lost(void) {
     struct work needy = {.behaviour = UNTIL_STOPPED}, other = {.behaviour = UNTIL_STOPPED};
     selene_scheduler scheduler;
     selene_task task = task_of("other");
-    int64_t at;
     network(1);
     scheduler = open_probing();
     set_stopping(scheduler, SELENE_FACTOR_NETWORK, REFRESH);
@@ -90,11 +86,9 @@ static void test_lost(void) {
     add(scheduler, task);
     wait_for("the handler", &needy.started, 1);
     wait_for("the handler", &other.started, 1);
-    at = check_now();
     network(0);
     wait_for("the stop", &needy.stopped, 1);
     wait_for("the stop", &other.stopped, 1);
-    CHECK_BETWEEN(0, check_now() - at, 2 * PROMPT); /* ip itself takes a while */
     CHECK_INT(SELENE_STOP_CONSTRAINT_LOST, atomic_load(&needy.reason));
     CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&other.reason));
     CHECK_INT(0, record(scheduler, "needy").attempts);
@@ -116,7 +110,6 @@ static void test_lost(void) {
 static void test_factor(void) {
     struct work work = {.behaviour = COMPLETE};
     selene_scheduler scheduler;
-    int64_t at;
     scheduler = open_probing();
     set_stopping(scheduler, SELENE_FACTOR_NETWORK, EACH);
     observe(scheduler);
@@ -129,9 +122,7 @@ static void test_factor(void) {
     CHECK_INT(MIN, last(scheduler, PROCESSING).decision.ask_again_at -
                        last(scheduler, PROCESSING).decision.at);
     network(1);
-    at = check_now();
     wait_for("the handler", &work.started, 1);
-    CHECK_BETWEEN(0, check_now() - at, PROMPT);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -167,9 +158,9 @@ static void test_first(void) {
     selene_window window = window_for(EACH, MIN);
     selene_scheduler scheduler = open_probing();
     selene_task task = once_of("any");
+    int64_t at;
     selene_cycle cycle;
     selene_run run;
-    int64_t at;
     window.flags |= SELENE_WINDOW_ROLLING;
     window.lanes = 2;
     CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));

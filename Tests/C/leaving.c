@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
+#include "told.h"
 
 #include <alloca.h>
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static void check_as_before(selene_scheduler scheduler, struct work *work) {
 }
 
 static void test_jump(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = jump_out};
     add_work(scheduler, "a", &work);
     for (int i = 0; i < 40; i++)
@@ -100,7 +100,7 @@ static selene_status get_info(selene_scheduler scheduler) {
 
 /* What was left still stands there: a call may be taken for one from inside, until one from where the jump led to. */
 static void test_below(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = jump_out_marked};
     add_work(scheduler, "a", &work);
     for (int i = 0; i < 40; i++) {
@@ -122,7 +122,7 @@ static selene_status close_now(selene_scheduler scheduler) {
 }
 
 static void test_close_below(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = jump_out_marked};
     selene_status status;
     add_work(scheduler, "a", &work);
@@ -164,7 +164,7 @@ static void add_jumping(selene_scheduler scheduler, struct work *work) {
 
 /* Out of the stop function, which the handler's own call has called, and over the handler. */
 static void test_two(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = cancel_self};
     jumps_inner = 0;
     add_jumping(scheduler, &work);
@@ -180,7 +180,7 @@ static void test_two(void) {
 
 /* Out of the stop function into the handler, which goes on. */
 static void test_one_of_two(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = cancel_self};
     jumps_inner = 1;
     add_jumping(scheduler, &work);
@@ -216,7 +216,7 @@ static void register_by_jump(selene_scheduler scheduler, const char *id) {
 }
 
 static void test_observer(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     char id[16];
     CHECK_OK(selene_scheduler_observe(scheduler, jump_from_observer, NULL, observer_ended));
     for (int i = 1; i <= 20; i++) {
@@ -239,7 +239,7 @@ static void *run_inline(void *argument) {
 }
 
 static void test_host_thread(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = end_thread};
     pthread_t thread;
     add_work(scheduler, "a", &work);
@@ -253,11 +253,11 @@ static void test_host_thread(void) {
 
 /* More often than threads may stay behind. */
 static void test_library_thread(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = end_thread};
     add_work(scheduler, "a", &work);
     for (int i = 0; i < 40; i++) {
-        selene_report *report = push(scheduler, window_of(AMPLE, 0, 1 + (uint32_t)i % 2));
+        selene_report *report = push(scheduler, window_of(H, 0, 1 + (uint32_t)i % 2));
         CHECK_INT(1, report->failed);
         selene_report_destroy(report);
     }
@@ -276,16 +276,13 @@ static void end_thread_late(struct work *work, selene_run run, const selene_run_
 static void test_left_behind(void) {
     for (int i = 0; i < 20; i++) {
         selene_options options = SELENE_OPTIONS_INIT;
-        selene_scheduler scheduler = 0;
+        selene_scheduler scheduler;
         struct work work = {.behaviour = ASK, .ask = end_thread_late};
         options.max_overrun_per_handler = 1;
         atomic_store(&gate, 0);
-        CHECK_OK(selene_scheduler_open(&options, &scheduler));
-        CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+        scheduler = open_told_with(options);
         add_work(scheduler, "a", &work);
-        /* A window may be over before its run begins. */
-        while (overruns(scheduler) == 0)
-            selene_report_destroy(push(scheduler, window_of(ROOM / 4, 0, 1)));
+        selene_report_destroy(push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1));
         CHECK_INT(1, overruns(scheduler));
         CHECK_INT(SELENE_REASON_HANDLER_STUCK,
                   why(scheduler, "a", SELENE_REASON_HANDLER_STUCK).reason);
@@ -315,7 +312,7 @@ static void exit_in_observer(const selene_event *event, void *context) {
 
 /* Reports and stops come on library threads, each of which ends there. */
 static void test_deliveries(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = UNTIL_STOPPED};
     work.scheduler = scheduler;
     CHECK_OK(
@@ -324,11 +321,12 @@ static void test_deliveries(void) {
     for (int i = 1; i <= 20; i++) {
         struct receiver receiver = {0};
         selene_cycle cycle = 0;
-        selene_window window = window_of(AMPLE, 0, 1);
+        selene_window window = window_of(H, 0, 1);
         CHECK_OK(selene_cycle_run_async(scheduler, &window, exit_in_report, &receiver,
                                         receiver_destroy, &cycle, NULL));
         wait_for("the handler", &work.started, i);
-        CHECK_OK(selene_cycle_drain(cycle, REAL(10)));
+        CHECK_OK(selene_cycle_drain(cycle, 50 * S));
+        CHECK_OK(selene_clock_set(scheduler, present(scheduler) + 45 * S));
         wait_for("the stop", &work.stopped, i);
         wait_for("the return", &work.returned, i);
         wait_for("the report", &receiver.calls, 1);
@@ -342,13 +340,13 @@ static void test_deliveries(void) {
 
 /* The events of windows come on library threads, each of which ends there. */
 static void test_observer_thread(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE};
     add_work(scheduler, "a", &work);
     CHECK_OK(selene_scheduler_observe(scheduler, exit_in_observer, NULL, observer_ended));
     for (int i = 1; i <= 20; i++) {
         struct receiver receiver = {0};
-        push_async(scheduler, window_of(AMPLE, 0, 1), &receiver, NULL);
+        push_async(scheduler, window_of(H, 0, 1), &receiver, NULL);
         wait_for("the report", &receiver.calls, 1);
         wait_for("the end of the receiver", &receiver.destroyed, 1);
         wait_for("the return", &work.returned, i);

@@ -3,6 +3,8 @@
  *
  * Argument: the filter of check.h.
  */
+#include "told.h"
+
 #include "governor.h"
 
 #include <sys/resource.h>
@@ -163,16 +165,17 @@ static void test_troubles(void) {
 static void test_threads(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_driver driver = SELENE_DRIVER_INIT;
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE};
     options.max_overrun_per_handler = 1;
-    driver.refresh_budget = ROOM;
+    driver.refresh_budget = 20 * S;
     set_log(&first);
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    scheduler = open_told_with(options);
     add_once(scheduler, "deaf\n", REFRESH, &deaf);
     CHECK_OK(selene_driver_start(scheduler, &driver));
     wait_for_line(&first, SELENE_LOG_INFO, ": a driver was opened");
+    wait_for("the handler", &deaf.started, 1);
+    reach(scheduler, START + 20 * S + 1);
     wait_for_line(&first, SELENE_LOG_WARNING,
                   ": handler \"deaf?\" overran: its thread was left behind, 1 in all");
     wait_for_line(&first, SELENE_LOG_WARNING, ": trouble (handler): ");
@@ -233,18 +236,22 @@ static void test_no_lock(void) {
 /* A window on library threads is over in time, whatever the log function does. */
 static void test_window_on_time(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE}, work = {.behaviour = COMPLETE};
+    struct runner runner;
     options.max_overrun_per_handler = 1;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    scheduler = open_told_with(options);
     add_once(scheduler, "deaf", REFRESH, &deaf);
     first.waits = 1;
     set_log(&first);
-    selene_report_destroy(push(scheduler, window_for(REFRESH, ROOM)));
+    start_runner(&runner, scheduler, window_for(REFRESH, 20 * S));
+    wait_for("the handler", &deaf.started, 1);
+    /* A function that is called is not waited for. */
+    CHECK_OK(selene_clock_set(scheduler, START + 20 * S + 1));
+    selene_report_destroy(join_runner(&runner));
     wait_for("the line", &first.count, 1);
     add_work(scheduler, "next", &work);
-    selene_report_destroy(push(scheduler, window_for(REFRESH, ROOM)));
+    selene_report_destroy(push(scheduler, window_for(REFRESH, 20 * S)));
     CHECK_INT(1, atomic_load(&work.started));
     CHECK_INT(1, atomic_load(&first.inside));
     atomic_store(&gate, 1);

@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
+#include "told.h"
 
 #include <stddef.h>
 
@@ -515,15 +515,19 @@ static void tell_twice(struct work *work, selene_run run, const selene_run_info 
 
 /** What a handler said last is told while it works on, also where nothing else calls the library. */
 static void test_pushed(void) {
-    selene_scheduler scheduler = open_real();
+    selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = ASK, .ask = tell_twice};
     struct runner runner;
     observe(scheduler);
     add_work(scheduler, "a", &work);
     start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
-    wait_for_events(0, SELENE_EVENT_PROGRESS, -1, 2);
+    WAIT_UNTIL(record(scheduler, "a").progress_done == 2);
+    reach(scheduler, START + 250 * MS - 1);
+    CHECK_INT(1, told());
+    reach(scheduler, START + 250 * MS);
+    CHECK_INT(2, told());
     CHECK_STRING("two", last_told()->message);
-    CHECK(last_told()->event.time >= noted[0].event.time + 250 * MS);
+    CHECK_INT(START + 250 * MS, last_told()->event.time);
     atomic_store(&may_end, 1);
     selene_report *report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
@@ -535,24 +539,30 @@ static void test_pushed(void) {
 /** With one lane, the thread that hangs is left behind, and the next task runs on another. */
 static void test_hangs(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     struct work stuck = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
     struct runner runner;
     selene_task slow = refresh_once("stuck", 5);
-    slow.stall_limit = REAL(50);
-    options.stop_grace = REAL(20);
+    slow.stall_limit = 50 * S;
+    options.stop_grace = 20 * S;
     options.max_pending_refresh = SELENE_UNLIMITED;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
+    scheduler = open_told_with(options);
     add_handler(scheduler, "stuck", &stuck);
     add_handler(scheduler, "other", &other);
     add(scheduler, slow);
     add(scheduler, refresh_once("other", 1));
-    start_runner(&runner, scheduler, window_of(AMPLE, 0, 1));
+    start_runner(&runner, scheduler, window_of(H, 0, 1));
+    wait_for("the handler", &stuck.started, 1);
+    reach(scheduler, START + 50 * S - 1);
+    CHECK_INT(0, atomic_load(&stuck.stopped));
+    reach(scheduler, START + 50 * S);
+    CHECK_INT(1, atomic_load(&stuck.stopped));
+    CHECK_INT(SELENE_STOP_STALLED, atomic_load(&stuck.reason));
+    reach(scheduler, START + 70 * S);
+    CHECK_INT(0, atomic_load(&other.started));
+    reach(scheduler, START + 70 * S + 1);
     wait_for("the task behind the one that hangs", &other.returned, 1);
     CHECK_INT(0, atomic_load(&stuck.returned));
-    /* On a thread of its own. */
-    wait_for("the stop", &stuck.stopped, 1);
-    CHECK_INT(SELENE_STOP_STALLED, atomic_load(&stuck.reason));
     selene_report *report = join_runner(&runner);
     CHECK_INT(1, report->expired);
     CHECK_INT(1, report->new_data);
@@ -573,7 +583,7 @@ static void test_inline(void) {
         selene_report *report = NULL;
         window.flags = SELENE_WINDOW_INLINE;
         add_handler(scheduler, "slow", &work);
-        add(scheduler, watched("slow", REAL(20)));
+        add(scheduler, watched("slow", 20 * MS));
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
         CHECK_INT(SELENE_STOP_STALLED, atomic_load(&work.reason));
         CHECK_INT(1, report->new_data);

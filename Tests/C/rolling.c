@@ -3,7 +3,7 @@
  *
  * Argument: the filter of check.h.
  */
-#include "cycles.h"
+#include "told.h"
 
 static selene_window rolling(int64_t budget, int64_t reserve, uint32_t lanes) {
     selene_window window = window_of(budget, reserve, lanes);
@@ -13,12 +13,8 @@ static selene_window rolling(int64_t budget, int64_t reserve, uint32_t lanes) {
 
 static selene_scheduler open_unlimited(int is_virtual) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler scheduler = 0;
     options.max_pending_refresh = SELENE_UNLIMITED;
-    if (is_virtual) return open_virtual(options);
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
-    return scheduler;
+    return is_virtual ? open_virtual(options) : open_told_with(options);
 }
 
 static void add_name(selene_scheduler scheduler, const char *name) {
@@ -276,7 +272,7 @@ static void test_neighbour(void) {
     add_handler(scheduler, "quick", &quick);
     add_handler(scheduler, "news", &news);
     add_work(scheduler, "stuck", &stuck);
-    push_async(scheduler, rolling(AMPLE, 0, 3), &receiver, NULL);
+    push_async(scheduler, rolling(H, 0, 3), &receiver, NULL);
     wait_for("the handler", &stuck.started, 1);
     for (int k = 1; k <= 20; k++) {
         CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task));
@@ -284,16 +280,20 @@ static void test_neighbour(void) {
         wait_for_state(scheduler, "quick", SELENE_STATE_SUCCEEDED);
     }
     period.schedule = SELENE_SCHEDULE_PERIODIC;
-    period.period = 20 * MS;
+    period.period = S;
     add(scheduler, period);
-    wait_for("the periods", &news.returned, 10);
+    for (int k = 0; k < 10; k++) {
+        reach(scheduler, START + k * S);
+        wait_for("the period", &news.returned, k + 1);
+    }
     CHECK_OK(selene_task_cancel(scheduler, "news", -1, NULL));
     /* Also what gets its conditions back, and a kind that is switched on again. */
     task.constraints = SELENE_CONSTRAINT_NETWORK;
     CHECK_OK(selene_conditions_set(scheduler, BOTH, 0));
     add(scheduler, task);
-    check_sleep(20 * MS);
     before = atomic_load(&quick.started);
+    reach(scheduler, START + 20 * S);
+    CHECK_INT(before, atomic_load(&quick.started));
     CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
     wait_for("the condition", &quick.started, before + 1);
     wait_for_state(scheduler, "quick", SELENE_STATE_SUCCEEDED);
@@ -311,18 +311,21 @@ static void test_neighbour(void) {
 
 static void test_blocking(void) {
     selene_scheduler scheduler = open_unlimited(0);
-    struct work first = {.behaviour = SLEEP, .duration = REAL(60)},
-                second = {.behaviour = COMPLETE};
+    struct work first = {.behaviour = GATE}, second = {.behaviour = COMPLETE};
     struct runner runner;
     selene_report *report;
     selene_task task = refresh_once("second", 3);
     add_handler(scheduler, "second", &second);
     add_work(scheduler, "first", &first);
-    start_runner(&runner, scheduler, rolling(AMPLE, 0, 2));
+    start_runner(&runner, scheduler, rolling(H, 0, 2));
     wait_for("the first", &first.started, 1);
     add(scheduler, task);
+    wait_for("the second", &second.returned, 1);
+    CHECK_INT(0, atomic_load(&runner.returned));
+    atomic_store(&gate, 1);
     report = join_runner(&runner);
     CHECK_INT(2, report->new_data);
+    CHECK_INT(START, report->ended_at);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
@@ -338,7 +341,7 @@ static void test_driver(void) {
     add_handler(scheduler, "quick", &quick);
     add_work(scheduler, "stuck", &stuck);
     driver.refresh_lanes = 4;
-    driver.refresh_budget = AMPLE;
+    driver.refresh_budget = H;
     CHECK_OK(selene_driver_start(scheduler, &driver));
     wait_for("the handler", &stuck.started, 1);
     for (int k = 1; k <= 10; k++) {
@@ -358,14 +361,15 @@ static void test_driver(void) {
     task.handler = SELENE_TEXT("stuck");
     add(scheduler, task);
     CHECK_OK(selene_driver_start(scheduler, &driver));
-    wait_for("the handler again", &stuck.started, 2);
+    while (atomic_load(&stuck.started) < 2)
+        reach(scheduler, present(scheduler) + S);
     task.id = SELENE_TEXT("quick");
     task.handler = SELENE_TEXT("quick");
     add(scheduler, task);
     WAIT_UNTIL(why(scheduler, "quick", SELENE_REASON_NEXT_CYCLE).reason);
     CHECK_INT(10, atomic_load(&quick.started));
     atomic_store(&gate, 1);
-    wait_for("the next window", &quick.returned, 11);
+    REACH_UNTIL(scheduler, atomic_load(&quick.returned) == 11);
     CHECK_OK(selene_driver_stop(scheduler, GRACE));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }

@@ -4,7 +4,7 @@
  * Argument: the filter of check.h. Environment: SELENE_TEST_SECONDS, how long each test with handlers that never return
  * looks on (less than one; `make torture` looks on for five minutes, beside a scheduler in which nothing hangs).
  */
-#include "cycles.h"
+#include "told.h"
 
 static selene_task once(const char *id, const char *handler, int32_t priority) {
     selene_task task = refresh_once(id, priority);

@@ -57,6 +57,20 @@ CHECK_UNUSED static int64_t finished(selene_scheduler scheduler) {
     return finished_by(scheduler, present(scheduler));
 }
 
+/** Lets time go on, second by second, until other threads have made something true: how long they take is not the test's. */
+#define REACH_UNTIL(scheduler, condition)                                                          \
+    do {                                                                                           \
+        const int64_t limit_ = present(scheduler) + H;                                             \
+        while (!(condition)) {                                                                     \
+            if (present(scheduler) >= limit_) {                                                    \
+                fprintf(stderr, "%s:%d: an hour passed without %s\n", __FILE__, __LINE__,          \
+                        #condition);                                                               \
+                check_fail();                                                                      \
+            }                                                                                      \
+            finished_by(scheduler, present(scheduler) + S);                                        \
+        }                                                                                          \
+    } while (0)
+
 /** Runs a window beside handlers that do not return before its deadline: waits until so many have begun in all, lets time
  *  go on to the deadline, and answers the report. */
 CHECK_UNUSED static selene_report *
