@@ -837,6 +837,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_TROUBLE_CLOCK, 32, "clock", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_FLEET, 64, "fleet", selene_trouble_name),
     NUMBER(SELENE_TROUBLE_FLEET_CLOCK, 128, "fleet_clock", selene_trouble_name),
+    NUMBER(SELENE_ADVANCE_HANDLERS, 1, NULL, NULL),
+    NUMBER(SELENE_ADVANCE_ONCE, 2, NULL, NULL),
     NUMBER(SELENE_VALUE_NULL, 0, NULL, NULL),
     NUMBER(SELENE_VALUE_INTEGER, 1, NULL, NULL),
     NUMBER(SELENE_VALUE_BOOLEAN, 2, NULL, NULL),

@@ -67,9 +67,14 @@ func (s *Scheduler) begin(window Window, flags C.uint32_t) (cycle C.selene_cycle
 	return cycle, err
 }
 
+var errNilContext = errors.New("selene: nil context; context.Background() never ends")
+
 // Run opens a window and works through it on goroutines, as many as it has lanes. The report comes by its deadline, also
 // where handlers do not return. If the context ends, so does the window: the report comes with the context's error.
 func (s *Scheduler) Run(ctx context.Context, window Window) (*Report, error) {
+	if ctx == nil {
+		return nil, errNilContext
+	}
 	if err := s.canWait(); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,9 @@ type Driver struct {
 // Drive opens windows whenever something can run, and works through them on goroutines, until the context ends: then nothing
 // more begins, runs in flight have the grace, and it returns the context's error. A scheduler has one driver at a time.
 func (s *Scheduler) Drive(ctx context.Context, driver Driver) error {
+	if ctx == nil {
+		return errNilContext
+	}
 	var raw C.selene_driver
 	C.selene_driver_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
 	raw.refresh_budget = length(driver.RefreshBudget, raw.refresh_budget)

@@ -161,6 +161,13 @@ func TestWhatIsRefusedIsAnErrorOnWhateverThread(t *testing.T) {
 	must(t, s.Handler("a", func(context.Context, *Run) error { return nil }))
 	refused(t, s.Handler("a", func(context.Context, *Run) error { return nil }), ErrAlreadyExists)
 	refused(t, s.Handler("b", nil), ErrInvalidArgument)
+	var none context.Context
+	if _, err := s.Run(none, Window{}); err == nil || !strings.Contains(err.Error(), "nil context") {
+		t.Fatal(err)
+	}
+	if err := s.Drive(none, Driver{}); err == nil || !strings.Contains(err.Error(), "nil context") {
+		t.Fatal(err)
+	}
 	must(t, s.RemoveHandler("a"))
 	// The words belong to a thread of the system, goroutines do not.
 	var group sync.WaitGroup
