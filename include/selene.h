@@ -3195,7 +3195,8 @@ typedef struct selene_server_options {
      *  0666. */
     uint32_t mode;
     /** Connections at a time, of which one that reads events has two; default 1024; 1 … 65 536. A process that connects
-     *  has 5 s to identify itself, 1 s if others want its place, and does not count before. */
+     *  has the patience (below) to identify itself, 1 s at most if others want its place, and does not count before. A
+     *  sixteenth of them, at most 64, are kept for this process's user and root; of the others each user gets at most half. */
     uint32_t max_clients;
     /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
     uint64_t max_request_size;
@@ -3209,12 +3210,16 @@ typedef struct selene_server_options {
      *  reconnect in that time keep their runs, those of the others count as interrupted. Default 10 s; 0: not at all;
      *  up to 24 h. Since: 0.2. */
     int64_t adopt;
+    /** How long a connection may take, in ns, to identify itself, to send the rest of a request, or to take an answer of
+     *  which the system takes no more; default 5 s; 1 ms … 24 h. Each 64 KiB that come or are taken begin it anew. Then the
+     *  connection is ended. Since: 0.2. */
+    int64_t patience;
 } selene_server_options;
 
 #define SELENE_SERVER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         SELENE_SIZE(selene_server_options), 0, {NULL, 0}, NULL, 0, 384, 1024, 16777216, -1, 0,     \
-            10 * SELENE_SECOND                                                                     \
+            10 * SELENE_SECOND, 5 * SELENE_SECOND                                                  \
     }
 
 /** What a server has done. Initialise with SELENE_SERVER_INFO_INIT; filled by selene_server_get. Since: 0.2. */
@@ -3236,6 +3241,14 @@ typedef struct selene_server_info {
 #define SELENE_SERVER_INFO_INIT                                                                    \
     { SELENE_SIZE(selene_server_info), 0, 0, 0, 0, 0, 0 }
 
+/** Whose process a connection believes besides those of its own user and of root. Since: 0.2. */
+enum {
+    /** No other's. */
+    SELENE_SERVER_USER_SAME = -1,
+    /** Any user's. */
+    SELENE_SERVER_USER_ANY = -2
+};
+
 /** How to connect. Initialise with SELENE_CONNECT_OPTIONS_INIT. Since: 0.2. */
 typedef struct selene_connect_options {
     uint32_t struct_size;
@@ -3250,13 +3263,16 @@ typedef struct selene_connect_options {
     /** The pool whose handlers it offers and whose tasks it runs, once it registers a handler or begins a cycle: 1 … 255
      *  bytes; empty (default): the name of its executable. */
     selene_text pool;
+    /** Whose process may serve, besides one of this process's user or of root: the number of a user, or
+     *  SELENE_SERVER_USER_SAME (default), SELENE_SERVER_USER_ANY. The system says whose process it is, before anything is
+     *  told to it: whoever may write to a folder may serve a socket there. */
+    int64_t server_user;
 } selene_connect_options;
 
 #define SELENE_CONNECT_OPTIONS_INIT                                                                \
     {                                                                                              \
-        SELENE_SIZE(selene_connect_options), 0, {NULL, 0}, 0, 30 * SELENE_SECOND, {                \
-            NULL, 0                                                                                \
-        }                                                                                          \
+        SELENE_SIZE(selene_connect_options), 0, {NULL, 0}, 0, 30 * SELENE_SECOND, {NULL, 0},       \
+            SELENE_SERVER_USER_SAME                                                                \
     }
 
 /** A process that is connected. Since: 0.2. */

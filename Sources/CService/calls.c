@@ -273,7 +273,7 @@ static void leave_window(connection *own, window *at) {
 static void *copy_report(const void *report) {
     wire encoded = {.most = WIRE_ANSWER_MOST};
     wire_struct(&encoded, 'Q', report);
-    wire_reader body = {encoded.data, encoded.data + encoded.length};
+    wire_reader body = {encoded.data, encoded.data + encoded.length, 0};
     void *made = wire_made(&body, 'Q');
     if (made == NULL) abort();
     free(encoded.data);

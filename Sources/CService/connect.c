@@ -9,12 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-connection *connection_new(char *path, int64_t wait, int64_t timeout) {
+connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t server_user) {
     connection *own = calloc(1, sizeof *own);
     if (own == NULL) abort();
     own->path = path;
     own->wait = wait;
     own->timeout = timeout;
+    own->server_user = server_user;
     own->descriptor = own->bell = -1;
     system_condition_init(&own->woken);
     system_condition_init(&own->called);
@@ -247,16 +248,38 @@ static int32_t greet(connection *own, service_failure *failure) {
                         : connection_words(error),
                     0, failure);
     memcpy(&head, own->in, sizeof head);
-    wire_reader body = {own->in + sizeof head, own->in + head.length};
+    wire_reader body = {own->in + sizeof head, own->in + head.length, 0};
     memset(failure, 0, sizeof *failure);
     failure->status = head.status;
     if (head.status != SELENE_OK && wire_read_refusal(body, failure)) return head.status;
     if (head.status != SELENE_OK || head.length < sizeof head + sizeof own->owner ||
         memcmp(body.at, &(uint64_t){WIRE_MAGIC}, 8) != 0)
         return connection_away(own, EPROTO, 0, failure);
-    memcpy(&own->owner, body.at, sizeof own->owner);
+    wire_welcome said_back;
+    memcpy(&said_back, body.at, sizeof said_back);
+    if (said_back.protocol != WIRE_PROTOCOL || said_back.max_frame < WIRE_FRAME_LEAST ||
+        said_back.max_frame > WIRE_FRAME_MOST)
+        return connection_away(own, EPROTO, 0, failure);
+    own->owner = said_back;
     own->session = atomic_fetch_add(&sessions, 1) + 1;
     return SELENE_OK;
+}
+
+// Nothing is told to a process of a user that is not believed: whoever may write to a folder may serve there.
+static int32_t check_server(const connection *own, service_failure *failure) {
+    system_peer server;
+    if (own->server_user == SELENE_SERVER_USER_ANY) return SELENE_OK;
+    if (!system_peer_of(own->descriptor, &server))
+        return wire_fail(failure, SELENE_ERROR_REFUSED, "server_user", NULL,
+                         "the system does not say whose process serves \"%s\"", own->path);
+    if (server.user == geteuid() || server.user == 0 || server.user == own->server_user)
+        return SELENE_OK;
+    wire_fail(failure, SELENE_ERROR_REFUSED, "server_user", NULL,
+              "process %d, which serves \"%s\", belongs to user %u; believed are those of this "
+              "process's user and of root, and of the user that server_user names",
+              server.process, own->path, server.user);
+    failure->value = server.user;
+    return failure->status;
 }
 
 int32_t connection_reach(connection *own, service_failure *failure) {
@@ -276,7 +299,8 @@ int32_t connection_reach(connection *own, service_failure *failure) {
             if (folder >= 0) close(folder);
         }
         if (error == 0) {
-            status = greet(own, failure);
+            status = check_server(own, failure);
+            if (status == SELENE_OK) status = greet(own, failure);
             if (status == SELENE_OK) return status;
             error = status == SELENE_ERROR_OWNER_AWAY ? ECONNRESET : 0;
         } else {
@@ -333,6 +357,9 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
         wire_finish(&request, 0, 0);
         if (request.has_failed) {
             free(request.data);
+            if (request.is_short)
+                return wire_fail(failure, SELENE_ERROR_EXHAUSTED, "request", NULL,
+                                 "there is no memory for it");
             return wire_fail(failure, SELENE_ERROR_TOO_LARGE, "request", NULL,
                              "longer than the %llu bytes that the owner (process %u) takes at "
                              "once; ask for less at a time",
@@ -354,7 +381,7 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
     }
     wire_head head;
     memcpy(&head, own->in, sizeof head);
-    wire_reader body = {own->in + sizeof head, own->in + head.length};
+    wire_reader body = {own->in + sizeof head, own->in + head.length, 0};
     memset(failure, 0, sizeof *failure);
     failure->status = head.status;
     if (head.status == SELENE_OK ? wire_results(body, operation, words)
@@ -421,10 +448,11 @@ static int32_t is_open(uint64_t handle) {
 }
 
 int32_t service_connect(const char *path, uint64_t path_length, const char *pool,
-                        uint64_t pool_length, int64_t wait, int64_t timeout,
+                        uint64_t pool_length, int64_t wait, int64_t timeout, int64_t server_user,
                         uint64_t *out_connection, service_failure *failure) {
     int is_of_store;
-    connection *own = connection_new(socket_path(path, path_length, &is_of_store), wait, timeout);
+    connection *own =
+        connection_new(socket_path(path, path_length, &is_of_store), wait, timeout, server_user);
     own->is_of_store = is_of_store;
     own->entry.destroy = free_entry;
     if (pool_length > 0) own->pool = strndup(pool, pool_length);

@@ -13,6 +13,8 @@ typedef struct connection {
     char *path;
     int is_of_store;
     int64_t wait, timeout;
+    // Whose processes are believed besides this one's user and root: a user's number, or a SELENE_SERVER_USER_ number.
+    int64_t server_user;
     // A thread closes it; it is closed, and calls in flight end.
     atomic_int is_ending, is_closed;
     // Guards what follows: one request at a time.
@@ -71,7 +73,7 @@ typedef struct connection {
 } connection;
 
 // The path is the connection's from now on.
-connection *connection_new(char *path, int64_t wait, int64_t timeout);
+connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t server_user);
 void connection_free(connection *own);
 // Reaches an owner within the wait that was asked for.
 int32_t connection_reach(connection *own, service_failure *failure);

@@ -3,6 +3,7 @@
 
 #include "member.h"
 
+#include <errno.h>
 #include <poll.h>
 
 enum { FIRST_PAUSE = 10000000 };
@@ -35,6 +36,14 @@ static int32_t step(connection *own, uint64_t *out_cycle, int32_t *out_lanes, in
     *out_cycle = 0;
     int32_t status = connection_ask(own, SERVICE_DRIVER_STEP, words, 0, failure);
     if (status != SELENE_OK || cycle == 0) return status;
+    uint32_t most = own->driver.refresh_lanes > own->driver.processing_lanes
+                        ? own->driver.refresh_lanes
+                        : own->driver.processing_lanes;
+    // Nothing was asked for that needs more.
+    if (*out_lanes < 1 || (uint32_t)*out_lanes > most) {
+        connection_drop(own);
+        return connection_away(own, EPROTO, 1, failure);
+    }
     own->cycles = cycle & ~NUMBER_MASK;
     *out_cycle = token_of(own, CYCLE, cycle);
     return SELENE_OK;

@@ -64,7 +64,8 @@ static int32_t subscribe(connection *link, uint64_t capacity, service_failure *f
     if (head.status == SELENE_OK) return SELENE_OK;
     memset(failure, 0, sizeof *failure);
     failure->status = head.status;
-    if (wire_read_refusal((wire_reader){link->in + sizeof head, link->in + head.length}, failure))
+    if (wire_read_refusal((wire_reader){link->in + sizeof head, link->in + head.length, 0},
+                          failure))
         return head.status;
     return connection_away(link, EPROTO, 0, failure);
 }
@@ -82,7 +83,7 @@ int32_t service_events_open(uint64_t handle, uint64_t capacity, int32_t *out_fd,
     if (path == NULL) abort();
     listener *made = calloc(1, sizeof *made);
     if (made == NULL) abort();
-    made->link = connection_new(path, own->wait, own->timeout);
+    made->link = connection_new(path, own->wait, own->timeout, own->server_user);
     made->users = 1;
     pthread_mutex_init(&made->turn, NULL);
     pthread_mutex_lock(&own->listening);
@@ -142,7 +143,7 @@ static int take(listener *from, uint64_t *lost) {
     if (from->in == NULL) from->in = malloc(length);
     if (from->in == NULL) abort();
     if (!read_up_to(from, from->in + from->have, length)) return 0;
-    wire_reader body = {from->in + sizeof from->head + 8, from->in + length};
+    wire_reader body = {from->in + sizeof from->head + 8, from->in + length, 0};
     memcpy(lost, from->in + sizeof from->head, sizeof *lost);
     void *event = wire_made(&body, 'V');
     free(from->in);

@@ -206,6 +206,11 @@ int32_t cycle_await(uint64_t cycle, int64_t timeout, void **out_report, int64_t 
         }
         if (status == SELENE_ERROR_STALE_RUN)
             status = failure->status = SELENE_ERROR_INVALID_HANDLE;
+        // Only an owner whose host tells the time says that waiting is of no use, and that begins no such window.
+        if (status == SELENE_OK && !is_over && delay < 0 && called != NULL) {
+            connection_drop(own);
+            status = connection_away(own, EPROTO, 1, failure);
+        }
         int64_t now = platform_boot_clock();
         if (status != SELENE_OK || is_over || delay < 0 || now >= until) {
             member_exit(own);

@@ -52,7 +52,17 @@ typedef struct part {
     uint16_t count_offset;
     // Of more the call is refused whatever they are, so they need not come along.
     uint64_t most;
+    // What is asked of it in an answer, besides that it is there.
+    uint8_t sense;
 } part;
+
+enum {
+    // At most 255 bytes of UTF-8 without a NUL; of elements each; and at least one byte.
+    SENSE_NAME = 1,
+    SENSE_SOME = 2,
+    // It may be NULL, whatever the number of elements is.
+    SENSE_NULL = 4
+};
 
 typedef struct shape {
     char letter;
@@ -62,39 +72,41 @@ typedef struct shape {
 } shape;
 
 #define TEXT_AT(type, field)                                                                       \
-    { PART_TEXT, 0, offsetof(type, field), 0, 0 }
+    { PART_TEXT, 0, offsetof(type, field), 0, 0, 0 }
+#define NAME_AT(type, field, more)                                                                 \
+    { PART_TEXT, 0, offsetof(type, field), 0, 0, SENSE_NAME | (more) }
 static const shape shapes[] = {
     {'T',
      7,
      sizeof(selene_task),
      {TEXT_AT(selene_task, id),
       TEXT_AT(selene_task, handler),
-      {PART_TEXTS, 4, offsetof(selene_task, tags), offsetof(selene_task, tag_count), 16},
-      {PART_BYTES, 0, offsetof(selene_task, input), 0, 0},
+      {PART_TEXTS, 4, offsetof(selene_task, tags), offsetof(selene_task, tag_count), 16, 0},
+      {PART_BYTES, 0, offsetof(selene_task, input), 0, 0, 0},
       TEXT_AT(selene_task, group),
-      {PART_TEXTS, 4, offsetof(selene_task, after), offsetof(selene_task, after_count), 16},
-      {PART_TEXTS, 4, offsetof(selene_task, conditions), offsetof(selene_task, condition_count),
-       32}}},
+      {PART_TEXTS, 4, offsetof(selene_task, after), offsetof(selene_task, after_count), 16, 0},
+      {PART_TEXTS, 4, offsetof(selene_task, conditions), offsetof(selene_task, condition_count), 32,
+       0}}},
     {'I',
      9,
      sizeof(selene_task_info),
-     {TEXT_AT(selene_task_info, id),
-      TEXT_AT(selene_task_info, handler),
+     {NAME_AT(selene_task_info, id, SENSE_SOME),
+      NAME_AT(selene_task_info, handler, SENSE_SOME),
       TEXT_AT(selene_task_info, input),
       {PART_TEXTS, 4, offsetof(selene_task_info, tags), offsetof(selene_task_info, tag_count),
-       UINT64_MAX},
+       UINT64_MAX, SENSE_NAME | SENSE_SOME},
       TEXT_AT(selene_task_info, failure),
       TEXT_AT(selene_task_info, progress_text),
-      TEXT_AT(selene_task_info, group),
+      NAME_AT(selene_task_info, group, 0),
       {PART_TEXTS, 4, offsetof(selene_task_info, after), offsetof(selene_task_info, after_count),
-       UINT64_MAX},
+       UINT64_MAX, SENSE_NAME | SENSE_SOME},
       {PART_TEXTS, 4, offsetof(selene_task_info, conditions),
-       offsetof(selene_task_info, condition_count), UINT64_MAX}}},
+       offsetof(selene_task_info, condition_count), UINT64_MAX, SENSE_NAME | SENSE_SOME}}},
     {'L',
      1,
      sizeof(selene_task_ids),
-     {{PART_TEXTS, 8, offsetof(selene_task_ids, ids), offsetof(selene_task_ids, count),
-       UINT64_MAX}}},
+     {{PART_TEXTS, 8, offsetof(selene_task_ids, ids), offsetof(selene_task_ids, count), UINT64_MAX,
+       SENSE_NAME | SENSE_SOME}}},
     {'O', 1, sizeof(selene_task_output), {TEXT_AT(selene_task_output, output)}},
     {'F',
      3,
@@ -105,45 +117,45 @@ static const shape shapes[] = {
      1,
      sizeof(selene_decision),
      {{PART_ITEMS, sizeof(selene_finding), offsetof(selene_decision, findings),
-       offsetof(selene_decision, finding_count), UINT64_MAX}}},
-    {'V', 2, sizeof(selene_event), {TEXT_AT(selene_event, id), TEXT_AT(selene_event, message)}},
+       offsetof(selene_decision, finding_count), UINT64_MAX, 0}}},
+    {'V', 2, sizeof(selene_event), {NAME_AT(selene_event, id, 0), TEXT_AT(selene_event, message)}},
     {'N',
      4,
      sizeof(selene_run_info),
-     {TEXT_AT(selene_run_info, id), TEXT_AT(selene_run_info, handler),
+     {NAME_AT(selene_run_info, id, SENSE_SOME), NAME_AT(selene_run_info, handler, SENSE_SOME),
       TEXT_AT(selene_run_info, input), TEXT_AT(selene_run_info, progress_text)}},
     {'Q',
      2,
      sizeof(selene_report),
      {{PART_NAMED, sizeof(selene_report_run), offsetof(selene_report, runs),
-       offsetof(selene_report, run_count), UINT64_MAX},
+       offsetof(selene_report, run_count), UINT64_MAX, SENSE_NAME | SENSE_SOME},
       {PART_ITEMS, sizeof(selene_pace), offsetof(selene_report, paces),
-       offsetof(selene_report, run_count), UINT64_MAX}}},
+       offsetof(selene_report, run_count), UINT64_MAX, SENSE_NULL}}},
     {'C',
      1,
      sizeof(selene_clients),
      {{PART_TWICE_NAMED, sizeof(selene_client), offsetof(selene_clients, clients),
-       offsetof(selene_clients, count), UINT64_MAX}}},
+       offsetof(selene_clients, count), UINT64_MAX, 0}}},
     {'U',
      1,
      sizeof(selene_pauses),
      {{PART_NAMED, sizeof(selene_pause), offsetof(selene_pauses, pauses),
-       offsetof(selene_pauses, count), UINT64_MAX}}},
+       offsetof(selene_pauses, count), UINT64_MAX, SENSE_NAME}}},
     {'W', 1, sizeof(selene_window), {TEXT_AT(selene_window, task)}},
     {'P',
      1,
      sizeof(selene_plan),
      {{PART_NAMED, sizeof(selene_plan_run), offsetof(selene_plan, runs),
-       offsetof(selene_plan, run_count), UINT64_MAX}}},
+       offsetof(selene_plan, run_count), UINT64_MAX, SENSE_NAME | SENSE_SOME}}},
     {'A',
      3,
      sizeof(selene_waits),
      {{PART_NAMED, sizeof(selene_wait), offsetof(selene_waits, parts),
-       offsetof(selene_waits, part_count), UINT64_MAX},
+       offsetof(selene_waits, part_count), UINT64_MAX, SENSE_NAME | SENSE_NULL},
       {PART_NAMED, sizeof(selene_wait_change), offsetof(selene_waits, changes),
-       offsetof(selene_waits, change_count), UINT64_MAX},
+       offsetof(selene_waits, change_count), UINT64_MAX, SENSE_NAME | SENSE_NULL},
       {PART_TEXTS, 8, offsetof(selene_waits, preferred_ids),
-       offsetof(selene_waits, preferred_id_count), UINT64_MAX}}},
+       offsetof(selene_waits, preferred_id_count), UINT64_MAX, SENSE_NAME | SENSE_SOME}}},
     {'!',
      5,
      sizeof(selene_fault),
@@ -198,9 +210,14 @@ void wire_put(wire *to, const void *bytes, size_t length) {
         return;
     }
     if (to->length + whole > to->room) {
-        to->room = (to->length + whole) * 2;
-        to->data = realloc(to->data, to->room);
-        if (to->data == NULL) abort();
+        size_t room = (to->length + whole) * 2;
+        unsigned char *grown = realloc(to->data, room);
+        if (grown == NULL) {
+            to->has_failed = to->is_short = 1;
+            return;
+        }
+        to->data = grown;
+        to->room = room;
     }
     if (length > 0) memcpy(to->data + to->length, bytes, length);
     memset(to->data + to->length + length, 0, whole - length);
@@ -422,8 +439,40 @@ static int take_number(wire_reader *from, uint64_t *number) {
     return at != NULL;
 }
 
+// Whether bytes are UTF-8 without a NUL.
+static int is_plain(const unsigned char *at, size_t length) {
+    for (size_t i = 0; i < length;) {
+        unsigned char first = at[i++];
+        if (first == 0) return 0;
+        if (first < 0x80) continue;
+        size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+        if (first < 0xC2 || first > 0xF4 || more > length - i) return 0;
+        // What is too long for its character, a surrogate, or beyond the last one.
+        unsigned char second = at[i];
+        if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+            (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
+            return 0;
+        for (; more > 0; more--)
+            if ((at[i++] & 0xC0) != 0x80) return 0;
+    }
+    return 1;
+}
+
+static unsigned char no_text[1];
+
+// The text of an answer: a host gets no pointer to nothing, and no name that is none.
+static int judge_text(unsigned char **data, int64_t length, int sense) {
+    if (*data == NULL) {
+        if (length != 0 || (sense & SENSE_SOME) != 0) return 0;
+        if ((sense & SENSE_NULL) == 0) *data = no_text;
+        return 1;
+    }
+    if (length < 0 || ((sense & SENSE_SOME) != 0 && length == 0)) return 0;
+    return (sense & SENSE_NAME) == 0 || (length <= 255 && is_plain(*data, (size_t)length));
+}
+
 // Puts the pointer of a text where the frame has a 1. May a length be below −1? It is refused by whom it is for.
-static int settle_text(wire_reader *from, unsigned char *head, int is_bytes) {
+static int settle_text(wire_reader *from, unsigned char *head, int is_bytes, int sense) {
     uint64_t present;
     int64_t length;
     memcpy(&present, head, 8);
@@ -435,15 +484,19 @@ static int settle_text(wire_reader *from, unsigned char *head, int is_bytes) {
         if (length >= 0) data = take(from, (uint64_t)length + 1);
         if (data == NULL || (length >= 0 && data[length] != 0)) return 0;
     }
+    if (from->is_answer && !judge_text(&data, length, sense)) return 0;
     memcpy(head, &data, 8);
     return 1;
 }
 
 static int settle_part(wire_reader *from, const part *at, unsigned char *bytes) {
     unsigned char *head = bytes + at->offset, *data = NULL;
-    if (at->kind <= PART_BYTES) return settle_text(from, head, at->kind == PART_BYTES);
+    if (at->kind <= PART_BYTES) return settle_text(from, head, at->kind == PART_BYTES, at->sense);
     uint64_t present, count = count_at(at, bytes);
     memcpy(&present, head, 8);
+    if (from->is_answer && present == 0 && count > 0 &&
+        !(at->kind == PART_ITEMS && (at->sense & SENSE_NULL) != 0))
+        return 0;
     if (present != 0 && count > at->most) {
         data = head;
     } else if (present != 0) {
@@ -453,9 +506,89 @@ static int settle_part(wire_reader *from, const part *at, unsigned char *bytes) 
         if (data == NULL) return 0;
         for (uint64_t i = 0; at->kind != PART_ITEMS && i < count; i++)
             for (size_t text = 0; text < texts_of(at); text++)
-                if (!settle_text(from, data + each * i + text * sizeof(selene_text), 0)) return 0;
+                if (!settle_text(from, data + each * i + text * sizeof(selene_text), 0, at->sense))
+                    return 0;
     }
     memcpy(head, &data, 8);
+    return 1;
+}
+
+// A number of a struct whose range every release knows. Those of enumerations have room for what later ones add.
+typedef struct field {
+    char letter;
+    uint8_t width;
+    uint16_t offset;
+    int64_t least, most;
+} field;
+
+enum { ENUM_MOST = 255 };
+#define INSTANT_LEAST (-(INT64_C(1) << 60))
+
+#define FIELD(letter, type, name, least, most)                                                     \
+    { letter, sizeof(((type *)0)->name), offsetof(type, name), least, most }
+#define ENUM(letter, type, name) FIELD(letter, type, name, 0, ENUM_MOST)
+#define SPAN(letter, type, name) FIELD(letter, type, name, 0, INT64_MAX)
+#define INSTANT(letter, type, name) FIELD(letter, type, name, INSTANT_LEAST, INT64_MAX)
+static const field fields[] = {
+    FIELD('I', selene_task_info, kind, 1, ENUM_MOST),
+    ENUM('I', selene_task_info, schedule),
+    FIELD('I', selene_task_info, priority, 1, ENUM_MOST),
+    ENUM('I', selene_task_info, existing),
+    ENUM('I', selene_task_info, recurrence),
+    ENUM('I', selene_task_info, backoff),
+    ENUM('I', selene_task_info, response_window),
+    FIELD('I', selene_task_info, has_handler, 0, 1),
+    ENUM('I', selene_task_info, state),
+    FIELD('I', selene_task_info, last_outcome, -1, ENUM_MOST),
+    ENUM('I', selene_task_info, stop_reason),
+    FIELD('I', selene_task_info, expected_response, -1, INT64_MAX),
+    SPAN('I', selene_task_info, initial_delay),
+    SPAN('I', selene_task_info, period),
+    SPAN('I', selene_task_info, flex),
+    SPAN('I', selene_task_info, backoff_delay),
+    INSTANT('I', selene_task_info, registered_at),
+    INSTANT('I', selene_task_info, earliest_begin),
+    INSTANT('I', selene_task_info, anchor),
+    INSTANT('I', selene_task_info, last_run),
+    FIELD('N', selene_run_info, run, 1, INT64_MAX),
+    FIELD('N', selene_run_info, cycle, 0, INT64_MAX),
+    FIELD('N', selene_run_info, kind, 1, ENUM_MOST),
+    FIELD('N', selene_run_info, priority, 1, ENUM_MOST),
+    SPAN('N', selene_run_info, estimate),
+    INSTANT('N', selene_run_info, started_at),
+    INSTANT('N', selene_run_info, expires_at),
+    INSTANT('N', selene_run_info, deadline),
+    FIELD('Q', selene_report, cycle, 0, INT64_MAX),
+    ENUM('Q', selene_report, result),
+    INSTANT('Q', selene_report, began_at),
+    INSTANT('Q', selene_report, ended_at),
+    INSTANT('Q', selene_report, deadline),
+    SPAN('Q', selene_report, budget),
+    SPAN('Q', selene_report, reserve),
+    ENUM('E', selene_explanation, state),
+    // As many as there is room for.
+    FIELD('E', selene_explanation, reason_count, 0, SELENE_REASONS),
+    FIELD('V', selene_event, type, 1, ENUM_MOST),
+    FIELD('V', selene_event, state, -1, ENUM_MOST),
+    INSTANT('V', selene_event, time),
+};
+
+// The numbers of an answer's struct that are known are what an owner can say.
+static int judge_fields(char letter, const unsigned char *bytes, uint64_t size) {
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const field *at = &fields[i];
+        if (at->letter != letter || at->offset + (uint64_t)at->width > (size & ~UINT64_C(7)))
+            continue;
+        int64_t number = 0;
+        if (at->width == 4) {
+            int32_t half;
+            memcpy(&half, bytes + at->offset, sizeof half);
+            number = half;
+        } else {
+            memcpy(&number, bytes + at->offset, sizeof number);
+        }
+        if (number < at->least || number > at->most) return 0;
+    }
     return 1;
 }
 
@@ -470,7 +603,7 @@ static int take_struct(wire_reader *from, char letter, unsigned char **out, uint
     if (*size < 8 || *size > 65536 || !take_number(from, &behind)) return 0;
     unsigned char *bytes = take(from, *size);
     if (bytes == NULL || behind > (uint64_t)(from->end - from->at) || behind % 8 != 0) return 0;
-    wire_reader inside = {from->at, from->at + behind};
+    wire_reader inside = {from->at, from->at + behind, from->is_answer};
     from->at += behind;
     memcpy(&own, bytes, sizeof own);
     // A call reads as many bytes as the struct says; the others it refuses by its size.
@@ -479,6 +612,11 @@ static int take_struct(wire_reader *from, char letter, unsigned char **out, uint
     for (size_t i = 0; is_whole && i < form->parts_count; i++)
         if (has_part(&form->parts[i], *size) && !settle_part(&inside, &form->parts[i], bytes))
             return 0;
+    // No owner has structs that are shorter than what each release knows of them.
+    if (from->is_answer &&
+        (!is_whole || (form->parts_count > 0 && !has_part(&form->parts[0], *size)) ||
+         !judge_fields(letter, bytes, *size)))
+        return 0;
     *out = bytes;
     return 1;
 }
@@ -500,7 +638,7 @@ static int take_batch(wire_reader *from, wire_word *words, wire_scratch *scratch
 
 static int take_text(wire_reader *from, wire_word *words) {
     unsigned char *head = take(from, 16);
-    if (head == NULL || !settle_text(from, head, 0)) return 0;
+    if (head == NULL || !settle_text(from, head, 0, 0)) return 0;
     memcpy(words, head, 16);
     return 1;
 }
@@ -619,39 +757,94 @@ void *wire_made(wire_reader *from, char letter) {
     if (block == NULL) abort();
     memset(block, 0, front);
     memcpy(block + front, begun, whole);
-    wire_reader copied = {block + front, block + front + whole};
+    wire_reader copied = {block + front, block + front + whole, 1};
     if (!take_struct(&copied, letter, &bytes, &size) || bytes == NULL) {
         free(block);
         return NULL;
     }
     memcpy(block, bytes, size < form->size ? size : form->size);
-    // Texts that the owner does not know yet are empty ones.
-    static const char *const empty = "";
-    for (size_t i = 0; i < form->parts_count; i++)
-        if (form->parts[i].kind == PART_TEXT && !has_part(&form->parts[i], size))
-            memcpy(block + form->parts[i].offset, &empty, sizeof empty);
+    // Texts that the owner does not know yet are empty ones, and of lists it knows no element.
+    static const unsigned char *const empty = no_text;
+    for (size_t i = 0; i < form->parts_count; i++) {
+        const part *at = &form->parts[i];
+        if (has_part(at, size)) continue;
+        memset(block + at->offset, 0, at->kind <= PART_BYTES ? 16 : 8);
+        if (at->kind == PART_TEXT) memcpy(block + at->offset, &empty, sizeof empty);
+        if (at->kind > PART_BYTES && (at->sense & SENSE_NULL) == 0)
+            memset(block + at->count_offset, 0, at->kind == PART_TEXTS ? at->width : 8);
+    }
     uint32_t own = form->size;
     memcpy(block, &own, sizeof own);
     from->at += whole;
     return block;
 }
 
+// A number that came as the result at a place of an operation is one that an owner can answer.
+static int judge_number(uint32_t operation, int place, int64_t number) {
+    switch (operation) {
+    case SERVICE_CYCLE_BEGIN:
+        return number > 0;
+    case SERVICE_CYCLE_NEXT:
+    case SERVICE_CYCLE_TAKE:
+        return place != 1 || (number >= SELENE_STEP_RUN && number <= SELENE_STEP_DONE);
+    case SERVICE_CYCLE_PROGRESS:
+        return place != 0 || number == 0 || number == 1;
+    case SERVICE_CYCLE_CALL:
+        return place == 0 ? number > 0 : number > INSTANT_LEAST;
+    case SERVICE_DRIVER_STEP:
+        return place > 1 || (number >= 0 && (place == 0 || number <= WIRE_LANES_MOST));
+    case SERVICE_RUN_ADOPT:
+        return number >= 0 && (place != 0 || number <= 2);
+    case SERVICE_RUN_STOPPING:
+    case SERVICE_TASK_REGISTER:
+        return number >= 0 && number <= ENUM_MOST;
+    case SERVICE_RUN_REMAINING:
+    case SERVICE_TASK_CANCEL:
+    case SERVICE_TASK_CANCEL_TAG:
+    case SERVICE_TASK_CANCEL_ALL:
+    case SERVICE_SCHEDULER_PRUNE:
+    case SERVICE_TASK_PAUSE:
+    case SERVICE_TASK_PAUSE_TAG:
+    case SERVICE_TASK_RESUME:
+    case SERVICE_TASK_RESUME_TAG:
+        return number >= 0;
+    default:
+        return 1;
+    }
+}
+
+static int judge_numbers(const unsigned char *numbers, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        int32_t number;
+        memcpy(&number, numbers + i * 4, sizeof number);
+        // A status; a disposition, −1 for a task that was refused.
+        if (number < -1 || number > 65535) return 0;
+    }
+    return 1;
+}
+
 static int read_results(wire_reader from, const wire_operation *operation, const wire_word *words,
                         int is_sure) {
     uint64_t count = 0, number, size;
+    // Of an operation that may give a run: whether it did, and what its step says of that.
+    int has_run = -1, step = -1;
     const char *form = results_of(operation, &words, &count);
-    for (; *form != 0; form++) {
+    for (int place = -1; *form != 0; form++) {
         if (*form == '>') continue;
+        place++;
         void *result = words++->pointer;
         char kind = *form;
         form += kind == 'o' || kind == 'p' || kind == 'q';
         if (result == NULL) continue;
         if (kind == 'i' || kind == 'l') {
             if (!take_number(&from, &number)) return 0;
+            if (kind == 'i' && (int64_t)number != (int32_t)(int64_t)number) return 0;
+            if (!judge_number(operation->number, place, (int64_t)number)) return 0;
+            if (has_run >= 0 && step < 0) step = (int)number;
             if (is_sure) memcpy(result, &number, kind == 'i' ? 4 : 8);
         } else if (kind == 'n') {
-            unsigned char *numbers = take(&from, count * 4);
-            if (numbers == NULL) return 0;
+            unsigned char *numbers = count <= BATCH_MOST ? take(&from, count * 4) : NULL;
+            if (numbers == NULL || !judge_numbers(numbers, count)) return 0;
             if (is_sure) memcpy(result, numbers, count * 4);
         } else if (kind == 'o') {
             unsigned char *bytes;
@@ -663,18 +856,21 @@ static int read_results(wire_reader from, const wire_operation *operation, const
         } else if (kind == 'q' && (size_t)(from.end - from.at) >= 8 &&
                    memcmp(from.at, &(uint64_t){0}, 8) == 0) {
             from.at += 8;
+            has_run = 0;
             if (is_sure) memset(result, 0, sizeof(void *));
         } else {
             void *made = wire_made(&from, *form);
             if (made == NULL) return 0;
+            if (kind == 'q') has_run = 1;
             if (is_sure) memcpy(result, &made, sizeof made);
             else free(made);
         }
     }
-    return 1;
+    return has_run < 0 || step < 0 || has_run == (step == SELENE_STEP_RUN);
 }
 
 int wire_results(wire_reader from, const wire_operation *operation, const wire_word *words) {
+    from.is_answer = 1;
     return read_results(from, operation, words, 0) && read_results(from, operation, words, 1);
 }
 
@@ -701,6 +897,7 @@ static void fill(service_failure *failure, const selene_fault *fault, selene_tex
 
 int wire_read_refusal(wire_reader from, service_failure *failure) {
     wire_word detail[2];
+    from.is_answer = 1;
     selene_fault *fault = wire_made(&from, '!');
     if (fault == NULL) return 0;
     int is_whole = take_text(&from, detail) && detail[0].pointer != NULL && detail[1].number >= 0;

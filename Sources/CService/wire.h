@@ -23,10 +23,15 @@ enum {
     WIRE_PROTOCOL = 1,
     // A frame before hello was accepted is no longer.
     WIRE_HELLO_MOST = 4096,
-    WIRE_WORDS = 8
+    WIRE_WORDS = 8,
+    // An owner grants no more lanes at a time.
+    WIRE_LANES_MOST = 1024
 };
 // "SELENE" and the version of this layout: pointers of 8 bytes, the least significant byte first.
 #define WIRE_MAGIC UINT64_C(0x0100454E454C4553)
+// An owner takes requests of this length at least, and at most.
+#define WIRE_FRAME_LEAST UINT64_C(0x10000)
+#define WIRE_FRAME_MOST UINT64_C(0x40000000)
 // The longest answer that a client takes.
 #define WIRE_ANSWER_MOST UINT64_C(0x40000000)
 
@@ -81,6 +86,8 @@ typedef struct wire {
     // What it may grow to; beyond it has failed.
     size_t most;
     int has_failed;
+    // There was no memory for it.
+    int is_short;
 } wire;
 
 void wire_begin(wire *to, uint16_t operation, uint64_t request);
@@ -99,6 +106,9 @@ void wire_refusal(wire *to, const selene_fault *fault, const char *detail);
 
 typedef struct wire_reader {
     unsigned char *at, *end;
+    // It comes from an owner, whose answers a host reads as they are: they must make sense, too. What a client asks is judged
+    // by the call.
+    int is_answer;
 } wire_reader;
 
 // Memory that arguments need besides the frame.

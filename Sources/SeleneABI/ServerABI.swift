@@ -79,6 +79,7 @@ extension selene_server_options: SizedStruct {
     (options.mode, options.max_clients, options.max_request_size) = (0o600, 1024, 16 << 20)
     options.descriptor = -1
     options.adopt = Scheduler.usualAdoption
+    options.patience = 5 * Time.second
     return options
   }
 
@@ -108,6 +109,9 @@ extension selene_server_options: SizedStruct {
     }
     guard reserved == 0 else { throw .range("reserved", reserved, 0, 0) }
     guard (0...Time.day).contains(adopt) else { throw .range("adopt", adopt, 0, Time.day, .duration) }
+    guard (1_000_000...Time.day).contains(patience) else {
+      throw .range("patience", patience, 1_000_000, Time.day, .duration)
+    }
   }
 }
 
@@ -116,6 +120,7 @@ extension selene_connect_options: SizedStruct {
     var options = selene_connect_options()
     options.struct_size = UInt32(MemoryLayout<selene_connect_options>.size)
     options.timeout = 30 * Time.second
+    options.server_user = Int64(SELENE_SERVER_USER_SAME)
     return options
   }
 }
@@ -177,7 +182,7 @@ private func serve(
     terms.rules = UnsafeRawPointer(given.rules)?.assumingMemoryBound(to: service_rule.self)
     terms.rule_count = given.rule_count
     (terms.mode, terms.max_clients, terms.max_frame) = (given.mode, given.max_clients, given.max_request_size)
-    (terms.descriptor, terms.has_thread) = (given.descriptor, hasThread ? 1 : 0)
+    (terms.descriptor, terms.has_thread, terms.patience) = (given.descriptor, hasThread ? 1 : 0, given.patience)
     adopt = given.adopt
     try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       if hasThread { try scheduler.refuseWithoutThreads() }
@@ -287,6 +292,11 @@ public func selene_scheduler_connect(
     guard (1_000_000...Time.day).contains(given.timeout) else {
       throw .range("timeout", given.timeout, 1_000_000, Time.day, .duration)
     }
+    guard (Int64(SELENE_SERVER_USER_ANY)...Int64(UInt32.max)).contains(given.server_user) else {
+      throw .range(
+        "server_user", given.server_user, Int64(SELENE_SERVER_USER_ANY), Int64(UInt32.max), .number,
+        "the number of a user, SELENE_SERVER_USER_SAME (-1) or SELENE_SERVER_USER_ANY (-2)")
+    }
     pool = try borrow(given.pool, "pool")
     if !pool.isEmpty { try Identifier.check(pool, "pool") }
   }
@@ -295,6 +305,6 @@ public func selene_scheduler_connect(
     service_connect(
       path.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(path.count),
       pool.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(pool.count), given.wait, given.timeout,
-      out_scheduler, $0)
+      given.server_user, out_scheduler, $0)
   }
 }

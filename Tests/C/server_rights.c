@@ -130,6 +130,7 @@ static pid_t start_owner(int *end) {
 static selene_status try_here(selene_scheduler *out) {
     selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
     to.path = text_of(socket_path);
+    to.server_user = OWNER;
     return selene_scheduler_connect(&to, out);
 }
 

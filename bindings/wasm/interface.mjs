@@ -403,7 +403,8 @@ export const structs = {
   "max_request_size": "u64",
   "descriptor": "i32",
   "reserved": "u32",
-  "adopt": "i64"
+  "adopt": "i64",
+  "patience": "i64"
  },
  "server_info": {
   "struct_size": "u32",
@@ -420,7 +421,8 @@ export const structs = {
   "path": "text",
   "wait": "i64",
   "timeout": "i64",
-  "pool": "text"
+  "pool": "text",
+  "server_user": "i64"
  },
  "client": {
   "pool": "text",
@@ -784,6 +786,8 @@ export const constants = {
  "RIGHT_WORK": 8,
  "RIGHT_MANAGE": 16,
  "RIGHT_ALL": 31,
+ "SERVER_USER_SAME": -1,
+ "SERVER_USER_ANY": -2,
  "SIGNAL_BATTERY_LEVEL": 1,
  "SIGNAL_EXTERNAL_POWER": 2,
  "SIGNAL_LOW_POWER_MODE": 3,

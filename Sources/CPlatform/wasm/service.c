@@ -40,7 +40,7 @@ void service_end(uint64_t scheduler) {
     (void)scheduler;
 }
 int32_t service_connect(const char *path, uint64_t path_length, const char *pool,
-                        uint64_t pool_length, int64_t wait, int64_t timeout,
+                        uint64_t pool_length, int64_t wait, int64_t timeout, int64_t server_user,
                         uint64_t *out_connection, service_failure *failure) {
     return fail(failure, "path");
 }

@@ -81,6 +81,8 @@ typedef struct service_terms {
     int32_t descriptor;
     // A thread of the library serves; else its host steps.
     int32_t has_thread;
+    // How long a connection may take to say hello, to send the rest of a frame, or to take an answer, ns.
+    int64_t patience;
 } service_terms;
 
 typedef struct service_census {
@@ -106,7 +108,7 @@ void service_end(uint64_t scheduler);
 // An empty pool is that of the executable's name.
 int32_t service_connect(const char *_Nullable path, uint64_t path_length,
                         const char *_Nullable pool, uint64_t pool_length, int64_t wait,
-                        int64_t timeout, uint64_t *_Nonnull out_connection,
+                        int64_t timeout, int64_t server_user, uint64_t *_Nonnull out_connection,
                         service_failure *_Nonnull failure);
 int32_t service_disconnect(uint64_t connection, int64_t grace, service_failure *_Nonnull failure);
 // The same for a cycle or a run of a connection, whose handle comes before the words.

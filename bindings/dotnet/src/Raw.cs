@@ -58,6 +58,8 @@ namespace Selene
         internal const int RIGHT_WORK = 8;
         internal const int RIGHT_MANAGE = 16;
         internal const int RIGHT_ALL = 31;
+        internal const int SERVER_USER_SAME = -1;
+        internal const int SERVER_USER_ANY = -2;
         internal const int PRESENCE_BACKGROUND = 0;
         internal const int PRESENCE_FOREGROUND = 1;
         internal const int PRESENCE_QUIT = 2;
@@ -585,7 +587,7 @@ namespace Selene
             [FieldOffset(12)] internal uint reserved;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 72)]
+        [StructLayout(LayoutKind.Explicit, Size = 80)]
         internal struct ServerOptions
         {
             [FieldOffset(0)] internal uint struct_size;
@@ -599,6 +601,7 @@ namespace Selene
             [FieldOffset(56)] internal int descriptor;
             [FieldOffset(60)] internal uint reserved;
             [FieldOffset(64)] internal long adopt;
+            [FieldOffset(72)] internal long patience;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 48)]
@@ -613,7 +616,7 @@ namespace Selene
             [FieldOffset(40)] internal ulong broken;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 56)]
+        [StructLayout(LayoutKind.Explicit, Size = 64)]
         internal struct ConnectOptions
         {
             [FieldOffset(0)] internal uint struct_size;
@@ -622,6 +625,7 @@ namespace Selene
             [FieldOffset(24)] internal long wait;
             [FieldOffset(32)] internal long timeout;
             [FieldOffset(40)] internal Text pool;
+            [FieldOffset(56)] internal long server_user;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 72)]

@@ -224,6 +224,8 @@ pub const SELENE_RIGHT_ENQUEUE: i32 = 4;
 pub const SELENE_RIGHT_WORK: i32 = 8;
 pub const SELENE_RIGHT_MANAGE: i32 = 16;
 pub const SELENE_RIGHT_ALL: i32 = 31;
+pub const SELENE_SERVER_USER_SAME: i32 = -1;
+pub const SELENE_SERVER_USER_ANY: i32 = -2;
 pub const SELENE_SIGNAL_BATTERY_LEVEL: i32 = 1;
 pub const SELENE_SIGNAL_EXTERNAL_POWER: i32 = 2;
 pub const SELENE_SIGNAL_LOW_POWER_MODE: i32 = 3;
@@ -812,6 +814,7 @@ pub struct selene_server_options {
     pub descriptor: i32,
     pub reserved: u32,
     pub adopt: i64,
+    pub patience: i64,
 }
 
 #[repr(C)]
@@ -835,6 +838,7 @@ pub struct selene_connect_options {
     pub wait: i64,
     pub timeout: i64,
     pub pool: selene_text,
+    pub server_user: i64,
 }
 
 #[repr(C)]
@@ -1581,7 +1585,7 @@ mod layout {
         assert_eq!(offset!(selene_peer_rule, gid), 4);
         assert_eq!(offset!(selene_peer_rule, rights), 8);
         assert_eq!(offset!(selene_peer_rule, reserved), 12);
-        assert_eq!((size_of::<selene_server_options>(), align_of::<selene_server_options>()), (72, 8));
+        assert_eq!((size_of::<selene_server_options>(), align_of::<selene_server_options>()), (80, 8));
         assert_eq!(offset!(selene_server_options, struct_size), 0);
         assert_eq!(offset!(selene_server_options, flags), 4);
         assert_eq!(offset!(selene_server_options, path), 8);
@@ -1593,6 +1597,7 @@ mod layout {
         assert_eq!(offset!(selene_server_options, descriptor), 56);
         assert_eq!(offset!(selene_server_options, reserved), 60);
         assert_eq!(offset!(selene_server_options, adopt), 64);
+        assert_eq!(offset!(selene_server_options, patience), 72);
         assert_eq!((size_of::<selene_server_info>(), align_of::<selene_server_info>()), (48, 8));
         assert_eq!(offset!(selene_server_info, struct_size), 0);
         assert_eq!(offset!(selene_server_info, flags), 4);
@@ -1601,13 +1606,14 @@ mod layout {
         assert_eq!(offset!(selene_server_info, requests), 24);
         assert_eq!(offset!(selene_server_info, refused), 32);
         assert_eq!(offset!(selene_server_info, broken), 40);
-        assert_eq!((size_of::<selene_connect_options>(), align_of::<selene_connect_options>()), (56, 8));
+        assert_eq!((size_of::<selene_connect_options>(), align_of::<selene_connect_options>()), (64, 8));
         assert_eq!(offset!(selene_connect_options, struct_size), 0);
         assert_eq!(offset!(selene_connect_options, flags), 4);
         assert_eq!(offset!(selene_connect_options, path), 8);
         assert_eq!(offset!(selene_connect_options, wait), 24);
         assert_eq!(offset!(selene_connect_options, timeout), 32);
         assert_eq!(offset!(selene_connect_options, pool), 40);
+        assert_eq!(offset!(selene_connect_options, server_user), 56);
         assert_eq!((size_of::<selene_client>(), align_of::<selene_client>()), (72, 8));
         assert_eq!(offset!(selene_client, pool), 0);
         assert_eq!(offset!(selene_client, command), 16);

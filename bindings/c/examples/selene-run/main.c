@@ -231,7 +231,7 @@ static bool is_socket(const char *path) {
 
 static selene_status connect_to(const struct options *options, selene_scheduler *scheduler) {
     selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
-    how.path = (selene_text){options->store, -1};
+    believe_owner_of(&how, options->store);
     return selene_scheduler_connect(&how, scheduler);
 }
 

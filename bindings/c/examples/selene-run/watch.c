@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 
 #include "printable.h"
 #include "show.h"
@@ -94,12 +95,18 @@ static int failed(void) {
     return EXIT_REFUSED;
 }
 
+void believe_owner_of(selene_connect_options *how, const char *path) {
+    struct stat found;
+    how->path = (selene_text){path, -1};
+    if (stat(path, &found) == 0) how->server_user = found.st_uid;
+}
+
 int watch_store(const struct options *options) {
     selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
     selene_scheduler scheduler = 0;
     int exit_code = EXIT_DONE, descriptor = -1;
     sigset_t waiting;
-    how.path = (selene_text){options->store, -1};
+    believe_owner_of(&how, options->store);
     if (selene_scheduler_connect(&how, &scheduler)) return failed();
     take_signals(&waiting);
     if (selene_events_open(scheduler, MOST_WAITING, &descriptor)) exit_code = failed();

@@ -241,6 +241,8 @@ SELENE_RIGHT_ENQUEUE = 4
 SELENE_RIGHT_WORK = 8
 SELENE_RIGHT_MANAGE = 16
 SELENE_RIGHT_ALL = 31
+SELENE_SERVER_USER_SAME = -1
+SELENE_SERVER_USER_ANY = -2
 SELENE_SIGNAL_BATTERY_LEVEL = 1
 SELENE_SIGNAL_EXTERNAL_POWER = 2
 SELENE_SIGNAL_LOW_POWER_MODE = 3
@@ -917,6 +919,7 @@ class selene_server_options(Structure):
         ("descriptor", c_int32),
         ("reserved", c_uint32),
         ("adopt", c_int64),
+        ("patience", c_int64),
     )
 
 
@@ -942,6 +945,7 @@ class selene_connect_options(Structure):
         ("wait", c_int64),
         ("timeout", c_int64),
         ("pool", selene_text),
+        ("server_user", c_int64),
     )
 
 

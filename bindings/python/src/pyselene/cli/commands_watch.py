@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .. import Event, EventType, connect
+from .. import Event, EventType
 from . import options as o
 from . import to_json, wire
 from .problem import printable
@@ -26,7 +26,7 @@ def watch(
     """Show what happens in a store that another process has open and serves, as it happens, until that ends."""
     path = existing(store)
     assert path is not None
-    with wire.refusals(path), connect(path) as scheduler, scheduler.events() as events:
+    with wire.refusals(path), wire.connect_to(path) as scheduler, scheduler.events() as events:
         told = 0
         if not as_json:
             print_line(f"watching {printable(path)}")

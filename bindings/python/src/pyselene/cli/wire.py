@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -153,11 +154,21 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
         )
 
 
+def connect_to(path: str) -> Scheduler:
+    """A connection to whoever serves a store that the command names: the user whom the store or the socket belongs to is
+    believed, as when it is opened."""
+    try:
+        user = os.stat(path).st_uid
+    except OSError:
+        user = None
+    return connect(path, server_user=user)
+
+
 def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None = None) -> Scheduler:
     """The same to look at it, also while another process has it open and serves it; the path may be its socket."""
     if path is not None and Path(path).is_socket():
         with refusals(path):
-            return connect(path)
+            return connect_to(path)
     try:
         return open_scheduler(path, limits, clock)
     except Problem as problem:
@@ -166,7 +177,7 @@ def open_or_connect(path: str | None, limits: Limits, clock: VirtualClock | None
             raise
         with refusals(path):
             try:
-                return connect(path)
+                return connect_to(path)
             except OwnerAway as error:
                 if error.timeout is not None:
                     # It serves it, and stands still.

@@ -52,6 +52,8 @@ final class Layout {
     static final int RIGHT_WORK = 8;
     static final int RIGHT_MANAGE = 16;
     static final int RIGHT_ALL = 31;
+    static final int SERVER_USER_SAME = -1;
+    static final int SERVER_USER_ANY = -2;
     static final int PRESENCE_BACKGROUND = 0;
     static final int PRESENCE_FOREGROUND = 1;
     static final int PRESENCE_QUIT = 2;
@@ -609,7 +611,7 @@ final class Layout {
     static final class ServerOptions {
         private ServerOptions() {}
 
-        static final int SIZE = 72;
+        static final int SIZE = 80;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int PATH = 8;
@@ -621,6 +623,7 @@ final class Layout {
         static final int DESCRIPTOR = 56;
         static final int RESERVED = 60;
         static final int ADOPT = 64;
+        static final int PATIENCE = 72;
     }
 
     static final class ServerInfo {
@@ -639,13 +642,14 @@ final class Layout {
     static final class ConnectOptions {
         private ConnectOptions() {}
 
-        static final int SIZE = 56;
+        static final int SIZE = 64;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int PATH = 8;
         static final int WAIT = 24;
         static final int TIMEOUT = 32;
         static final int POOL = 40;
+        static final int SERVER_USER = 56;
     }
 
     static final class Client {
