@@ -23,10 +23,31 @@ enum {
     MEET_MOST = 64,
     // Connections that have said no hello, besides max_clients, and how many of them may be of users who may look at most.
     STRANGERS_MOST = 64,
-    ONLOOKERS_MOST = 16
+    ONLOOKERS_MOST = 16,
+    // Bytes of a request that is coming, and of an answer that the system does not take, which each client may have.
+    IN_SMALL = 16 * 1024,
+    OUT_SMALL = 48 * 1024,
+    // So much more comes, or is taken, of a client whose time begins anew.
+    MOVED_LEAST = 64 * 1024,
+    // What is longer counts: of all clients of a user, and of all users but the owner's and root.
+    HELD_OF_USER = 24 * 1024 * 1024,
+    HELD_IN_ALL = 40 * 1024 * 1024,
+    // Places that are kept for the owner's user and root: one of so many, and no more than this.
+    KEPT_SHARE = 16,
+    KEPT_MOST = 64
 };
-// How long a connection may take to say hello, or to take its last answer, ns.
-static const int64_t PATIENCE = 5000000000;
+
+// What the clients of a user have together.
+typedef struct account {
+    uint32_t user;
+    // The owner's user, or root.
+    int is_own;
+    uint64_t clients, welcome, held;
+    struct account *next;
+} account;
+
+// Why a client that said hello has a limit of time.
+enum lateness { IN_TIME, REST_MISSING, ANSWER_UNREAD };
 
 typedef struct client {
     int descriptor;
@@ -53,6 +74,13 @@ typedef struct client {
     size_t have, room;
     wire out;
     size_t sent;
+    // Whose it is, and what of its request and its answer counts there; nothing more is read of it until there is room.
+    account *by;
+    uint64_t held_in, held_out;
+    int is_kept_waiting;
+    // How many bytes have come and gone, and had when its limit was set; why it has one.
+    uint64_t moved, marked;
+    enum lateness lateness;
     // Of which request events are further answers, and how far it has been told; a capacity of 0: of none.
     uint64_t events_request;
     telling_place told;
@@ -86,6 +114,12 @@ typedef struct server {
     pthread_mutex_t turn;
     uint32_t max_clients;
     uint64_t max_frame;
+    // How long a connection may take to say hello, for the rest of a request, or to take an answer, ns.
+    int64_t time_limit;
+    account *accounts;
+    // What counts of all of them, how many wait for room, and whether some was given back.
+    uint64_t held, kept_waiting;
+    int has_room;
     service_rule *rules;
     uint64_t rule_count;
     // Guards who is connected, and of which pool, for those who ask on another thread.
@@ -135,7 +169,50 @@ static int is_served_here(const server *own) {
 
 static void send_out(server *own, client *to);
 
+// ---- What clients hold (L12) ----
+
+static account *account_of(server *own, uint32_t user) {
+    for (account *each = own->accounts; each != NULL; each = each->next)
+        if (each->user == user) return each;
+    account *made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    made->user = user;
+    made->is_own = user == geteuid() || user == 0;
+    made->next = own->accounts;
+    own->accounts = made;
+    return made;
+}
+
+static void leave_account(server *own, account *by) {
+    if (--by->clients > 0) return;
+    account **at = &own->accounts;
+    while (*at != by)
+        at = &(*at)->next;
+    *at = by->next;
+    free(by);
+}
+
+// One request, or one answer, may be as long as it likes, if nothing else is held.
+static int may_hold(const server *own, const client *of, uint64_t more) {
+    if (of->by->held > 0 && of->by->held + more > HELD_OF_USER) return 0;
+    return of->by->is_own || own->held == 0 || own->held + more <= HELD_IN_ALL;
+}
+
+static void hold(server *own, client *of, uint64_t *what, uint64_t bytes) {
+    if (bytes < *what) own->has_room = 1;
+    of->by->held += bytes - *what;
+    // What the owner's own clients hold is no matter of the others.
+    if (!of->by->is_own) own->held += bytes - *what;
+    *what = bytes;
+}
+
+static void keep_waiting(server *own, client *of, int waits) {
+    own->kept_waiting += (uint64_t)(waits - of->is_kept_waiting);
+    of->is_kept_waiting = waits;
+}
+
 static void answer_begin(client *to, wire_head head) {
+    to->out.has_failed = to->out.is_short = 0;
     to->out.most = WIRE_ANSWER_MOST;
     wire_begin(&to->out, head.operation, head.request);
 }
@@ -147,10 +224,30 @@ static void refuse(client *to, wire_head head, const service_failure *failure) {
     answer_begin(to, head);
     wire_refusal(&to->out, &fault, failure->texts[0]);
     wire_finish(&to->out, begun, (uint16_t)failure->status);
+    if (!to->out.has_failed) return;
+    // Not even for that there is memory.
+    to->out.length = begun;
+    to->is_ending = 1;
+}
+
+static void refuse_for_room(server *own, client *to, wire_head head) {
+    service_failure failure;
+    atomic_fetch_add(&own->refused, 1);
+    wire_fail(
+        &failure, SELENE_ERROR_EXHAUSTED, "answer", NULL,
+        "the clients of user %u have not taken what was answered to them, and process %d keeps "
+        "no more of it",
+        to->by->user, (int)getpid());
+    refuse(to, head, &failure);
+}
+
+// Whether an answer can be refused without a loss: whoever asks only looks.
+static int only_looks(const wire_operation *operation) {
+    return operation->right == SELENE_RIGHT_LOOK || operation->right == SELENE_RIGHT_READ;
 }
 
 // A call's answer: its results, or what this thread's refused call left.
-static void answer(client *to, wire_head head, const wire_operation *operation,
+static void answer(server *own, client *to, wire_head head, const wire_operation *operation,
                    const wire_word *words, selene_status status) {
     size_t begun = to->out.length;
     answer_begin(to, head);
@@ -158,13 +255,24 @@ static void answer(client *to, wire_head head, const wire_operation *operation,
     else wire_refusal(&to->out, selene_status_fault(), selene_status_detail());
     if (to->out.has_failed) {
         service_failure failure;
-        to->out.has_failed = 0;
         to->out.length = begun;
-        wire_fail(&failure, SELENE_ERROR_TOO_LARGE, "answer", NULL,
-                  "longer than the %llu bytes of a frame", (unsigned long long)WIRE_ANSWER_MOST);
+        if (to->out.is_short)
+            wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "answer", NULL,
+                      "process %d has no memory for it", (int)getpid());
+        else
+            wire_fail(&failure, SELENE_ERROR_TOO_LARGE, "answer", NULL,
+                      "longer than the %llu bytes of a frame",
+                      (unsigned long long)WIRE_ANSWER_MOST);
         refuse(to, head, &failure);
         return;
     }
+    uint64_t length = to->out.length - begun;
+    if (length > OUT_SMALL && only_looks(operation) && !may_hold(own, to, length)) {
+        to->out.length = begun;
+        refuse_for_room(own, to, head);
+        return;
+    }
+    if (length > OUT_SMALL) hold(own, to, &to->held_out, to->held_out + length);
     wire_finish(&to->out, begun, (uint16_t)status);
 }
 
@@ -231,6 +339,8 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
     }
     memcpy(&said, body, sizeof said);
     int32_t status = SELENE_OK;
+    uint32_t kept =
+        own->max_clients / KEPT_SHARE < KEPT_MOST ? own->max_clients / KEPT_SHARE : KEPT_MOST;
     if (said.lowest > WIRE_PROTOCOL || said.highest < WIRE_PROTOCOL)
         status =
             wire_fail(&failure, SELENE_ERROR_UNSUPPORTED, "protocol", NULL,
@@ -246,6 +356,15 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
         status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "clients", NULL,
                            "%u are connected to process %d, which is the limit", own->max_clients,
                            (int)getpid());
+    else if (!from->by->is_own && own->welcome_count >= own->max_clients - kept)
+        status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "clients", NULL,
+                           "%llu are connected to process %d, and the other %u places are kept for "
+                           "its user and root",
+                           (unsigned long long)own->welcome_count, (int)getpid(), kept);
+    else if (!from->by->is_own && kept > 0 && from->by->welcome >= own->max_clients / 2)
+        status = wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "clients", NULL,
+                           "%llu of user %u are connected to process %d, which is the limit",
+                           (unsigned long long)from->by->welcome, from->by->user, (int)getpid());
     if (status != SELENE_OK) {
         atomic_fetch_add(&own->refused, 1);
         refuse(from, head, &failure);
@@ -262,6 +381,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
     if (is_onlooker(from)) own->onlookers--;
     from->is_welcome = 1;
     own->welcome_count++;
+    from->by->welcome++;
     set_limit(own, from, 0);
 }
 
@@ -467,7 +587,7 @@ static void call(server *own, waiting *request, const wire_operation *operation)
     if (status == SELENE_OK && operation->number == SERVICE_TASK_GET &&
         (request->from->rights & SELENE_RIGHT_READ) == 0)
         blank_input(request->words[3]);
-    answer(request->from, request->head, operation, request->words, status);
+    answer(own, request->from, request->head, operation, request->words, status);
     wire_release(operation, &request->scratch);
 }
 
@@ -478,7 +598,7 @@ static int changes_tasks(const wire_operation *operation) {
 // One frame; what it says lies in the client's buffer until the round is over.
 static void serve(server *own, client *from, wire_head head, unsigned char *body, size_t length) {
     service_failure failure;
-    wire_reader reader = {body, body + length};
+    wire_reader reader = {body, body + length, 0};
     atomic_fetch_add(&own->requests, 1);
     from->requests++;
     if (!from->is_welcome) {
@@ -504,6 +624,12 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
     if (changes_tasks(operation) && own->crews.changes(own->scheduler) != SELENE_OK) {
         wire_told(&failure);
         refuse(from, head, &failure);
+        return;
+    }
+    // What would be long is not even made.
+    if (only_looks(operation) && strchr(operation->form, 'p') != NULL &&
+        !may_hold(own, from, OUT_SMALL)) {
+        refuse_for_room(own, from, head);
         return;
     }
     waiting *request = &own->group[own->group_count];
@@ -563,7 +689,7 @@ static void commit(server *own) {
         }
         if (all == SELENE_OK && request->words[1].pointer != NULL)
             memcpy(request->words[1].pointer, &dispositions[i], sizeof dispositions[i]);
-        answer(request->from, request->head, operation, request->words, all);
+        answer(own, request->from, request->head, operation, request->words, all);
         wire_release(operation, &request->scratch);
     }
 }
@@ -576,7 +702,12 @@ static void part(server *own, client *from) {
     if (from->is_dead) own->dead--;
     set_limit(own, from, 0);
     if (from->is_welcome) own->welcome_count--;
+    if (from->is_welcome) from->by->welcome--;
     if (is_onlooker(from)) own->onlookers--;
+    hold(own, from, &from->held_in, 0);
+    hold(own, from, &from->held_out, 0);
+    keep_waiting(own, from, 0);
+    leave_account(own, from->by);
     for (client **at = &own->ready; from->is_queued && *at != NULL; at = &(*at)->queue) {
         if (*at != from) continue;
         *at = from->queue;
@@ -634,14 +765,38 @@ static int check_head(server *own, client *from) {
     return 0;
 }
 
+// Room for more of a frame; 0: there is none for now, or no memory.
+static int make_room(server *own, client *from) {
+    wire_head head = {0};
+    size_t room = from->room == 0 ? 4096 : from->room * 2;
+    if (room > IN_SMALL) {
+        memcpy(&head, from->in, sizeof head);
+        if (room > head.length) room = head.length;
+        if (from->held_in == 0 && !may_hold(own, from, head.length)) {
+            keep_waiting(own, from, 1);
+            system_set_change(own->set, from->descriptor, 0, from);
+            return 0;
+        }
+        hold(own, from, &from->held_in, head.length);
+    }
+    unsigned char *grown = realloc(from->in, room);
+    if (grown != NULL) {
+        from->in = grown;
+        from->room = room;
+        return 1;
+    }
+    service_failure failure;
+    wire_fail(&failure, SELENE_ERROR_EXHAUSTED, "frame", NULL,
+              "process %d has no memory for its %u bytes", (int)getpid(), head.length);
+    refuse(from, head, &failure);
+    from->is_ending = 1;
+    return 0;
+}
+
 // Reads what is there; 0 when the client is gone.
 static int hear(server *own, client *from) {
     for (size_t heard = 0; heard < READ_MOST && !from->is_ending && !has_frame(from);) {
-        if (from->have == from->room) {
-            from->room = from->room == 0 ? 4096 : from->room * 2;
-            from->in = realloc(from->in, from->room);
-            if (from->in == NULL) abort();
-        }
+        if (from->have == from->room && !make_room(own, from)) break;
         ssize_t count = recv(from->descriptor, from->in + from->have, from->room - from->have, 0);
         if (count == 0) return 0;
         if (count < 0) {
@@ -650,10 +805,25 @@ static int hear(server *own, client *from) {
             return 0;
         }
         from->have += (size_t)count;
+        from->moved += (size_t)count;
         heard += (size_t)count;
         if (!check_head(own, from)) break;
     }
     return 1;
+}
+
+// What is left of an answer needs no more memory than that.
+static void trim(client *to) {
+    size_t left = to->out.length - to->sent;
+    if (to->out.room < 2 * left || to->out.room < 8192) return;
+    memmove(to->out.data, to->out.data + to->sent, left);
+    unsigned char *less = realloc(to->out.data, left);
+    if (less != NULL) {
+        to->out.data = less;
+        to->out.room = left;
+    }
+    to->out.length = left;
+    to->sent = 0;
 }
 
 static void send_out(server *own, client *to) {
@@ -664,6 +834,7 @@ static void send_out(server *own, client *to) {
         if (count < 0 && errno == EAGAIN) {
             // Nothing more is read of it until it has taken this.
             system_set_change(own->set, to->descriptor, SYSTEM_WRITE, to);
+            trim(to);
             return;
         }
         if (count < 0) {
@@ -672,7 +843,9 @@ static void send_out(server *own, client *to) {
             return;
         }
         to->sent += (size_t)count;
+        to->moved += (size_t)count;
     }
+    if (to->held_out > 0) hold(own, to, &to->held_out, 0);
     if (to->out.room > 65536) {
         free(to->out.data);
         to->out = (wire){0};
@@ -681,10 +854,11 @@ static void send_out(server *own, client *to) {
     to->is_called = 0;
 }
 
-static void consume(client *from, size_t length) {
+static void consume(server *own, client *from, size_t length) {
     from->have -= length;
     memmove(from->in, from->in + length, from->have);
-    if (from->room > 65536 && from->have == 0) {
+    if (from->held_in > 0) hold(own, from, &from->held_in, 0);
+    if (from->room > IN_SMALL && from->have == 0) {
         free(from->in);
         from->in = NULL;
         from->room = 0;
@@ -708,7 +882,7 @@ static int has_spoken(server *own, client *of) {
 
 // Those who have said nothing for a second give way to others, when there is no place left; whether any do.
 static int give_way(server *own) {
-    int64_t latest = platform_boot_clock() + PATIENCE - 1000000000;
+    int64_t latest = platform_boot_clock() + own->time_limit - 1000000000;
     int found = 0;
     for (client *each = own->clients; each != NULL; each = each->next) {
         if (each->is_welcome || each->is_dead || each->limit > latest || has_spoken(own, each))
@@ -732,19 +906,29 @@ static void meet(server *own) {
             return;
         }
         client *made = calloc(1, sizeof *made);
-        if (made == NULL) abort();
-        made->descriptor = descriptor;
-        made->process = -1;
-        if (system_peer_of(descriptor, &made->peer))
-            made->rights = rights_of(own, descriptor, &made->peer);
-        if (is_onlooker(made) && own->onlookers >= ONLOOKERS_MOST) {
+        if (made != NULL) {
+            made->descriptor = descriptor;
+            made->process = -1;
+            // Who is not known is nobody.
+            made->peer.user = UINT32_MAX;
+            if (system_peer_of(descriptor, &made->peer))
+                made->rights = rights_of(own, descriptor, &made->peer);
+            made->by = account_of(own, made->peer.user);
+        }
+        if (made == NULL || made->by == NULL ||
+            (is_onlooker(made) && own->onlookers >= ONLOOKERS_MOST)) {
             atomic_fetch_add(&own->refused, 1);
             wire_close(descriptor, 1);
+            if (made != NULL && made->by != NULL) {
+                made->by->clients++;
+                leave_account(own, made->by);
+            }
             free(made);
             continue;
         }
+        made->by->clients++;
         own->onlookers += is_onlooker(made);
-        set_limit(own, made, platform_boot_clock() + PATIENCE);
+        set_limit(own, made, platform_boot_clock() + own->time_limit);
         pthread_mutex_lock(&own->roll);
         made->next = own->clients;
         if (made->next != NULL) made->next->previous = made;
@@ -763,11 +947,33 @@ static void listen_again(server *own) {
     own->is_deaf = 0;
 }
 
-// What comes next of a client: its next frame, or its end.
-static void go_on(server *own, client *of) {
-    if (!of->is_ending) queue(own, of);
-    else if (of->out.length == of->sent) part(own, of);
-    else if (of->limit == 0) set_limit(own, of, platform_boot_clock() + PATIENCE);
+// How long a client that said hello may take for what is missing of it.
+static void watch_time(server *own, client *of) {
+    uint64_t left = of->out.length - of->sent;
+    enum lateness now = left > OUT_SMALL ? ANSWER_UNREAD
+                        : left == 0 && of->have > 0 && !of->is_kept_waiting && !has_frame(of)
+                            ? REST_MISSING
+                            : IN_TIME;
+    if (!of->is_welcome || (now == IN_TIME && of->limit == 0)) return;
+    if (now == of->lateness && of->limit != 0 && of->moved - of->marked < MOVED_LEAST) return;
+    set_limit(own, of, now == IN_TIME ? 0 : platform_boot_clock() + own->time_limit);
+    of->lateness = now;
+    of->marked = of->moved;
+}
+
+// What comes next of a client: its next frame, or its end; 0 when it is that.
+static int go_on(server *own, client *of) {
+    if (!of->is_ending) {
+        queue(own, of);
+        watch_time(own, of);
+    } else if (of->out.length == of->sent) {
+        part(own, of);
+        return 0;
+    } else if (of->limit == 0 || of->lateness != IN_TIME) {
+        of->lateness = IN_TIME;
+        set_limit(own, of, platform_boot_clock() + own->time_limit);
+    }
+    return 1;
 }
 
 // Each client that has said something has one frame served, in one commit; then what came of it is sent.
@@ -789,7 +995,7 @@ static void make_round(server *own) {
         round = each->queue;
         each->is_queued = 0;
         memcpy(&head, each->in, sizeof head);
-        consume(each, head.length);
+        consume(own, each, head.length);
         if (!each->is_ending && !check_head(own, each)) leave(own, each);
         send_out(own, each);
         tell(own, each);
@@ -797,7 +1003,13 @@ static void make_round(server *own) {
     }
 }
 
-static void attend(server *own, client *of, uint32_t events) {
+// 0 when the client is gone.
+static int attend(server *own, client *of, uint32_t events) {
+    // Nothing is listened for of one that waits for room: it has gone.
+    if (of->is_kept_waiting) {
+        part(own, of);
+        return 0;
+    }
     if (events & SYSTEM_WRITE) {
         send_out(own, of);
         tell(own, of);
@@ -805,12 +1017,23 @@ static void attend(server *own, client *of, uint32_t events) {
             system_set_change(own->set, of->descriptor, SYSTEM_READ, of);
     } else if (!hear(own, of)) {
         part(own, of);
-        return;
+        return 0;
     } else {
         if (of->is_broken) leave(own, of);
         send_out(own, of);
     }
-    go_on(own, of);
+    return go_on(own, of);
+}
+
+// Those that waited for room look again whether there is some.
+static void let_in(server *own) {
+    if (!own->has_room) return;
+    own->has_room = 0;
+    for (client *each = own->clients; own->kept_waiting > 0 && each != NULL; each = each->next) {
+        if (!each->is_kept_waiting) continue;
+        keep_waiting(own, each, 0);
+        system_set_change(own->set, each->descriptor, SYSTEM_READ, each);
+    }
 }
 
 // Processes that have ended, behind all that the round says of their sockets.
@@ -822,6 +1045,21 @@ static void bury(server *own) {
     }
 }
 
+// Whether a client whose limit has come has done its part by now, which is looked at first; 0 also when it is gone.
+static int is_excused(server *own, client *of, int64_t now) {
+    if (!of->is_welcome || of->is_ending) {
+        if (has_spoken(own, of)) return 1;
+    } else if (of->is_queued) {
+        return 1;
+    } else {
+        if (!attend(own, of, of->lateness == ANSWER_UNREAD ? SYSTEM_WRITE : SYSTEM_READ)) return 0;
+        if (of->limit == 0 || of->limit > now) return 1;
+        atomic_fetch_add(&own->refused, 1);
+    }
+    part(own, of);
+    return 0;
+}
+
 // Those whose limit is over.
 static void dismiss(server *own) {
     int64_t now = own->limited > 0 ? platform_boot_clock() : 0;
@@ -830,8 +1068,8 @@ static void dismiss(server *own) {
     client *next;
     for (client *each = own->clients; each != NULL; each = next) {
         next = each->next;
-        if (each->limit != 0 && each->limit <= now && !has_spoken(own, each)) part(own, each);
-        else if (each->limit != 0 && each->limit < own->looks_at) own->looks_at = each->limit;
+        if (each->limit != 0 && each->limit <= now && !is_excused(own, each, now)) continue;
+        if (each->limit != 0 && each->limit < own->looks_at) own->looks_at = each->limit;
     }
 }
 
@@ -881,6 +1119,7 @@ static void pass(server *own, int milliseconds) {
     bury(own);
     dismiss(own);
     if (own->ready != NULL && !atomic_load(&own->is_stopping)) make_round(own);
+    let_in(own);
     if (own->deaf_clients != own->client_count || own->deaf_welcome != own->welcome_count)
         listen_again(own);
     // The times of what members run are kept though nobody asks.
@@ -1078,6 +1317,7 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     pthread_mutex_init(&own->turn, NULL);
     own->max_clients = terms->max_clients;
     own->max_frame = terms->max_frame;
+    own->time_limit = terms->patience;
     own->rule_count = terms->rule_count;
     own->rules = calloc(terms->rule_count + 1, sizeof *own->rules);
     own->group = calloc(GROUP_MOST + 1, sizeof *own->group);

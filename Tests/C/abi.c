@@ -501,7 +501,8 @@ FIELD(selene_server_options, max_request_size, 48, 8);
 FIELD(selene_server_options, descriptor, 56, 4);
 FIELD(selene_server_options, reserved, 60, 4);
 FIELD(selene_server_options, adopt, 64, 8);
-SIZE(selene_server_options, adopt, 72);
+FIELD(selene_server_options, patience, 72, 8);
+SIZE(selene_server_options, patience, 80);
 
 FIELD(selene_server_info, struct_size, 0, 4);
 FIELD(selene_server_info, flags, 4, 4);
@@ -518,7 +519,8 @@ FIELD(selene_connect_options, path, 8, 16);
 FIELD(selene_connect_options, wait, 24, 8);
 FIELD(selene_connect_options, timeout, 32, 8);
 FIELD(selene_connect_options, pool, 40, 16);
-SIZE(selene_connect_options, pool, 56);
+FIELD(selene_connect_options, server_user, 56, 8);
+SIZE(selene_connect_options, server_user, 64);
 
 FIELD(selene_value, type, 0, 4);
 FIELD(selene_value, reserved, 4, 4);

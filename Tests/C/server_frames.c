@@ -90,7 +90,9 @@ static void test_slow_clients(void) {
     const char *file = path("t.db");
     char frame[512], body[1024];
     selene_scheduler owner = open_store(file);
-    selene_server server = serve(owner);
+    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    options.patience = SELENE_HOUR;
+    selene_server server = serve_with(owner, options);
     selene_scheduler connection = connect_to(file);
     int deaf = raw_client(file), slow = raw_client(file);
     register_some(connection, 0, 200);
@@ -124,6 +126,7 @@ static void test_silent_clients(void) {
     selene_scheduler owner = open_store(file), connection = 0, one_more = 0;
     selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
     options.max_clients = 1;
+    options.patience = 2 * S;
     selene_server server = serve_with(owner, options);
     int64_t begun = check_now();
     for (int i = 0; i < SILENT; i++)
@@ -194,8 +197,10 @@ static void test_deaf_client(void) {
     const char *file = path("t.db");
     selene_options options = store_options(file);
     options.max_input_size = sizeof input;
+    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    terms.patience = S;
     selene_scheduler owner = open_with(options);
-    selene_server server = serve(owner);
+    selene_server server = serve_with(owner, terms);
     selene_task task = task_of("a");
     task.schedule = SELENE_SCHEDULE_ONCE;
     task.input = input;
@@ -431,17 +436,17 @@ static void test_ages(void) {
     CHECK(pthread_create(&thread, NULL, stand_between, &own) == 0);
     selene_scheduler connection = connect_to(middle);
     int whole = (int)sizeof(selene_task_info);
-    for (int size = 8; size <= whole + 256; size += 8) {
+    /* No release had it shorter than up to its id: that is no answer (L19). */
+    for (int size = 24; size <= whole + 256; size += 8) {
         selene_task_info *info = NULL;
         atomic_store(&own.longer, size - whole);
         CHECK_OK(selene_task_get(connection, "task", -1, 0, &info));
         CHECK_INT(whole, info->struct_size);
         /* A field that the owner does not know is 0, and a text empty. */
-        int has_id = size >= 24, has_handler = size >= 40,
+        int has_handler = size >= 40,
             has_group = size >= (int)offsetof(selene_task_info, group) + 16;
         CHECK(info->id.data != NULL && info->handler.data != NULL && info->group.data != NULL);
-        CHECK_INT(has_id ? 4 : 0, info->id.length);
-        CHECK(strcmp(info->id.data, has_id ? "task" : "") == 0);
+        CHECK_TEXT("task", info->id);
         CHECK(strcmp(info->handler.data, has_handler ? "handler" : "") == 0);
         CHECK(strcmp(info->group.data, has_group ? "group" : "") == 0);
         CHECK_INT(has_group ? 5 : 0, info->group.length);

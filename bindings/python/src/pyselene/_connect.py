@@ -33,8 +33,8 @@ def connect(
     call finds it. A forked child connects anew.
 
     Nothing is told to a process that belongs to neither this one's user nor root, which the system knows (Refused):
-    whoever may write to a folder may serve a socket there. `server_user` is the number of another user that is believed,
-    or "any".
+    whoever may write to a folder may serve a socket there. `server_user` is the number of another user that is
+    believed, or "any".
 
     It runs tasks, too, those of the handlers that it registers: in run_forever() and its async twin, which go on with
     the next owner whatever `wait` is (a signal is heard once the call that waits returns), in run_cycle(), in cycles
@@ -97,9 +97,7 @@ class Connecting:
 
     def __await__(self) -> Generator[object, None, Scheduler]:
         path, pool, wait, timeout, user = self._arguments
-        return asyncio.to_thread(
-            connect, path, pool=pool, wait=wait, timeout=timeout, server_user=user
-        ).__await__()
+        return asyncio.to_thread(connect, path, pool=pool, wait=wait, timeout=timeout, server_user=user).__await__()
 
     async def __aenter__(self) -> Scheduler:
         self._scheduler = await self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -155,10 +154,12 @@ def open_scheduler(path: str | None, limits: Limits, clock: VirtualClock | None 
 
 
 def connect_to(path: str) -> Scheduler:
-    """A connection to whoever serves a store that the command names: the user whom the store or the socket belongs to is
-    believed, as when it is opened."""
+    """A connection to whoever serves the store that a command names.
+
+    The user whom the store or the socket belongs to is believed, as when it is opened.
+    """
     try:
-        user = os.stat(path).st_uid
+        user = Path(path).stat().st_uid
     except OSError:
         user = None
     return connect(path, server_user=user)
