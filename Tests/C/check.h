@@ -14,8 +14,8 @@
  *         return check_end();
  *     }
  *
- * An argument of the program runs only the tests whose name contains it. Environment: SELENE_TEST_ALARM, seconds
- * for one test (120); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
+ * An argument of the program runs only the tests whose name contains it. Environment: SELENE_TEST_FOLDER, where stores are
+ * that need no disk (/tmp); SELENE_TEST_ALARM, seconds for one test (120); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
  * sanitizers; from 500 on short windows are stretched as well.
  */
 #ifndef CHECK_H
@@ -176,6 +176,22 @@ CHECK_UNUSED static int64_t check_stretch(int64_t duration) {
             check_sleep(SELENE_MILLISECOND);                                                       \
         }                                                                                          \
     } while (0)
+
+/* ---- files -------------------------------------------------------------- */
+
+#ifndef __wasi__
+/** Where stores of tests are that need no disk: SELENE_TEST_FOLDER, which may be in memory, else /tmp. */
+CHECK_UNUSED static const char *check_folder(void) {
+    const char *folder = getenv("SELENE_TEST_FOLDER");
+    return folder && *folder ? folder : "/tmp";
+}
+
+/** Makes a new folder there, which the test removes. */
+CHECK_UNUSED static void check_make_folder(char *path, size_t size, const char *name) {
+    CHECK(snprintf(path, size, "%s/selene-%s.XXXXXX", check_folder(), name) < (int)size);
+    CHECK(mkdtemp(path) != NULL);
+}
+#endif
 
 /* ---- tests -------------------------------------------------------------- */
 

@@ -3,6 +3,8 @@
  *
  * Argument: the filter of check.h.
  */
+#include "told.h"
+
 #include "own_file.h"
 
 #include <poll.h>
@@ -277,18 +279,18 @@ static void test_driver(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_driver terms = SELENE_DRIVER_INIT;
     struct work work = {.behaviour = COMPLETE};
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     options.max_pending_refresh = SELENE_UNLIMITED;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    scheduler = open_told_with(options);
     add_handler(scheduler, "work", &work);
     add(scheduler, needing("a", "vpn", NULL));
     terms.flags = SELENE_DRIVER_UNGOVERNED;
     CHECK_OK(selene_driver_start(scheduler, &terms));
-    check_sleep(200 * MS);
+    reach(scheduler, START + H);
     CHECK_INT(0, atomic_load(&work.started));
     set(scheduler, "vpn", 1);
-    wait_for("the run", &work.started, 1);
+    REACH_UNTIL(scheduler, atomic_load(&work.started) == 1);
+    CHECK_BETWEEN(START + H, present(scheduler), START + H + S);
     CHECK_OK(selene_driver_stop(scheduler, GRACE));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

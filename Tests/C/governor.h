@@ -176,8 +176,7 @@ CHECK_UNUSED static const char *file_named(const char *name) {
     static unsigned next_path;
     char *path = paths[next_path++ % 16];
     if (!governor_folder[0]) {
-        snprintf(governor_folder, sizeof governor_folder, "/tmp/selene-governor.XXXXXX");
-        CHECK(mkdtemp(governor_folder) != NULL);
+        check_make_folder(governor_folder, sizeof governor_folder, "governor");
         atexit(remove_folder);
     }
     snprintf(path, sizeof paths[0], "%s/%s", governor_folder, name);

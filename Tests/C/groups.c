@@ -3,6 +3,8 @@
  *
  * Argument: the filter of check.h.
  */
+#include "told.h"
+
 #include "own_file.h"
 
 #include <poll.h>
@@ -403,14 +405,12 @@ static void test_lanes(void) {
     for (int way = 0; way < 6; way++) {
         selene_options options = SELENE_OPTIONS_INIT;
         options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
-        selene_scheduler scheduler = 0;
+        selene_scheduler scheduler = open_told_with(options);
         selene_window window = window_of(AMPLE, 0, 2);
         struct waiter first = {0}, second = {0};
         pthread_t thread;
         selene_run_info info = SELENE_RUN_INFO_INIT;
         int fd = -1;
-        CHECK_OK(selene_scheduler_open(&options, &scheduler));
-        CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
         CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
         limit(scheduler, "up", 1);
         add(scheduler, work_in("up", "a"));
@@ -429,7 +429,7 @@ static void test_lanes(void) {
         CHECK_INT(SELENE_STEP_WAIT, second.step);
         CHECK_INT(0, poll(&poll_one, 1, 0));
         CHECK_INT(0, pthread_create(&thread, NULL, wait_in_lane, &second));
-        check_sleep(20 * MS);
+        still(scheduler);
         if (way % 3 == 0) {
             limit(scheduler, "up", 2);
             CHECK_OK(selene_group_resume(scheduler, "up", -1));
@@ -529,19 +529,19 @@ static void test_driver(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_driver terms = SELENE_DRIVER_INIT;
     struct work work = {.behaviour = COMPLETE};
-    selene_scheduler scheduler = 0;
+    selene_scheduler scheduler;
     options.max_pending_refresh = SELENE_UNLIMITED;
-    CHECK_OK(selene_scheduler_open(&options, &scheduler));
-    CHECK_OK(selene_conditions_set(scheduler, BOTH, BOTH));
+    scheduler = open_told_with(options);
     CHECK_OK(selene_group_pause(scheduler, "up", -1));
     add_handler(scheduler, "work", &work);
     add(scheduler, work_in("up", "a"));
     terms.flags = SELENE_DRIVER_UNGOVERNED;
     CHECK_OK(selene_driver_start(scheduler, &terms));
-    check_sleep(200 * MS);
+    reach(scheduler, START + H);
     CHECK_INT(0, atomic_load(&work.started));
     CHECK_OK(selene_group_resume(scheduler, "up", -1));
-    wait_for("the run", &work.started, 1);
+    REACH_UNTIL(scheduler, atomic_load(&work.started) == 1);
+    CHECK_BETWEEN(START + H, present(scheduler), START + H + S);
     CHECK_OK(selene_driver_stop(scheduler, GRACE));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

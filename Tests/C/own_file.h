@@ -10,8 +10,7 @@ static char folder[64], file[80];
 
 /** Makes the folder; `file` is where its store may be. */
 static void new_file(void) {
-    strcpy(folder, "/tmp/selene-own.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
+    check_make_folder(folder, sizeof folder, "own");
     snprintf(file, sizeof file, "%s/store", folder);
 }
 

@@ -472,8 +472,8 @@ static void test_range(void) {
 /** The limit is kept in a store, progress is not. */
 static void test_stored(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    char path[] = "/tmp/selene-progress-XXXXXX", file[64];
-    CHECK(mkdtemp(path));
+    char path[80], file[96];
+    check_make_folder(path, sizeof path, "progress");
     snprintf(file, sizeof file, "%s/store", path);
     options.path = (selene_text){file, -1};
     for (int round = 0; round < 2; round++) {

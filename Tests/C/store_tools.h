@@ -1,7 +1,7 @@
 /*
  * store_tools.h - folders, files and what a scheduler holds: the words that the tests of the store share
  *
- * Every test works in a folder of its own below one that tools_begin makes (in $TMPDIR, else /tmp) and tools_end
+ * Every test works in a folder of its own below one that tools_begin makes (in $SELENE_TEST_FOLDER, else $TMPDIR, else /tmp) and tools_end
  * removes. Files are compared as bytes; what a scheduler holds is compared as text that shows every field.
  *
  * A test that opens a store's file by itself while a scheduler of its own process has it open takes SQLite's locks
@@ -55,7 +55,8 @@ CHECK_UNUSED static int tools_remove(const char *path, const struct stat *found,
 /** Call in main before the first test. where: NULL, or the folder to prefer if it can be written. */
 CHECK_UNUSED static void tools_begin(const char *where) {
     char whole[PATH_MAX];
-    const char *parent = getenv("TMPDIR");
+    const char *parent = getenv("SELENE_TEST_FOLDER");
+    if (!parent || !*parent) parent = getenv("TMPDIR");
     if (!parent || !*parent) parent = "/tmp";
     if (where && access(where, W_OK) == 0) parent = where;
     /* As the library tells it: without links. */

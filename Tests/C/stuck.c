@@ -217,6 +217,41 @@ static void test_set_aside(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/* Nor where threads of the library look for work: they look again at once, whatever clock they wait for. */
+static void test_many_pushed(void) {
+    const int count = check_tasks(3000, 1100);
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_scheduler scheduler;
+    struct work hanging = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
+    struct receiver receiver = {0};
+    char id[32];
+    options.max_pending_refresh = SELENE_UNLIMITED;
+    options.max_overrun_per_handler = 2;
+    options.stop_grace = 0;
+    scheduler = open_told_with(options);
+    add_handler(scheduler, "hangs", &hanging);
+    add_handler(scheduler, "other", &other);
+    for (int i = 0; i < count; i++) {
+        snprintf(id, sizeof id, i < 2 ? "hangs %d" : "waits %d", i);
+        selene_task task = once(id, "hangs", 5);
+        if (i < 2) task.timeout = S;
+        add(scheduler, task);
+    }
+    add(scheduler, once("free", "other", 1));
+    push_async(scheduler, window_of(SELENE_HOUR, 0, 2), &receiver, NULL);
+    wait_for("the handlers", &hanging.started, 2);
+    /* Both lanes are left behind; others look for what they can run. */
+    reach(scheduler, START + S + 1);
+    wait_for("the report", &receiver.calls, 1);
+    CHECK_INT(3, receiver.run_count);
+    CHECK_INT(1, atomic_load(&other.returned));
+    CHECK_INT(2, atomic_load(&hanging.started));
+    CHECK_INT(1, info_of(scheduler).stuck_handlers);
+    atomic_store(&gate, 1);
+    wait_for_overruns(scheduler, 0);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 static void test_many_rolling(void) {
     many(SELENE_WINDOW_ROLLING);
 }
@@ -481,6 +516,7 @@ int main(int argc, char **argv) {
              test_set_aside);
     run_test("R4 no call moves all tasks of a stuck handler", test_many);
     run_test("R4 nor in a rolling window", test_many_rolling);
+    run_test("R4 nor where threads of the library look for work", test_many_pushed);
     run_test("R4 a question about a task that waits for a place leaves it there", test_held);
     run_test("R4 a handler that is unregistered is not stuck any more", test_unregistered);
     run_test("R4 threads of runs that gave their outcome, or were cancelled, make no handler stuck",

@@ -224,8 +224,8 @@ static void test_range(void) {
 /** Kept in a store, and of a store that has none it is 0. */
 static void test_stored(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    char path[] = "/tmp/selene-timeout-XXXXXX", file[64];
-    CHECK(mkdtemp(path));
+    char path[80], file[96];
+    check_make_folder(path, sizeof path, "timeout");
     snprintf(file, sizeof file, "%s/store", path);
     options.path = (selene_text){file, -1};
     for (int round = 0; round < 2; round++) {
