@@ -14,7 +14,7 @@ import pytest
 
 import pyselene as selene
 from pyselene import Abandon, Run, Scheduler, Task, connect
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
 
 NOON = datetime(2027, 3, 26, 12, tzinfo=UTC)
 NIGHTLY: dict[str, Any] = {"cron": "30 2 * * *", "zone": "Europe/Berlin"}
@@ -422,3 +422,19 @@ def test_w7_only_the_owner_has_calendars(tmp_path: Path) -> None:
         pytest.raises(selene.Unsupported, match="the owner of the store"),
     ):
         queue.register(Task("a", at="03:00"))
+
+
+def test_a_nightly_job_by_a_clock_that_is_told() -> None:
+    clock = ToldClock(datetime(2026, 1, 1, tzinfo=UTC))
+    nights = []
+    with selene.Scheduler(clock=clock) as scheduler:
+
+        @scheduler.task(cron="0 3 * * *", zone="UTC")
+        def backup(run: selene.Run) -> None:
+            nights.append(clock.now)
+            run.stopping.wait(4)
+
+        with scheduler.driver():
+            clock.advance(timedelta(days=7))
+        assert clock.now == datetime(2026, 1, 8, tzinfo=UTC)
+    assert nights == [datetime(2026, 1, day, 3, tzinfo=UTC) for day in range(1, 8)]

@@ -346,7 +346,7 @@ class Scheduler(CycleCalls):
 
     def _watch_clock(self) -> None:
         engine = self._engine
-        if engine.clock is None and engine.observers.clock_was_set is None:
+        if not engine.has_own_clock and engine.observers.clock_was_set is None:
             engine.observers.clock_was_set = engine.calendars.clock_was_set
             self._hear()
 
