@@ -75,13 +75,14 @@ class Site:
 
 
 @contextmanager
-def shown(board: Board) -> Iterator[Site]:
+def shown(board: Board, patience: float = 10) -> Iterator[Site]:
     """The page of a board meanwhile."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        with Serving(board, listener, TOKEN, frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})):
+        hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
+        with Serving(board, listener, TOKEN, hosts, patience):
             yield Site(port)
 
 

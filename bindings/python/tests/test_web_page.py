@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import re
 import select
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -55,6 +57,63 @@ def scheduler(folder: Path) -> Iterator[Scheduler]:
 def site(scheduler: Scheduler) -> Iterator[Site]:
     with shown(StoreBoard(scheduler)) as made:
         yield made
+
+
+class Begun:
+    """A request of which only the begin comes."""
+
+    def __init__(self, site: Site, begin: str) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", site.port), PATIENCE)
+        self.socket.sendall(begin.format(port=site.port).encode())
+
+    def ended(self) -> bytes:
+        """What comes until the connection ends."""
+        came = b""
+        with self.socket, suppress(ConnectionError):
+            while piece := self.socket.recv(4096):
+                came += piece
+        return came
+
+
+HALF_A_HEAD = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-A: "
+HALF_A_BODY = "POST /cancel HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 100\r\n\r\n{{"
+
+
+def is_answered(site: Site) -> bool:
+    with suppress(OSError, http.client.HTTPException):
+        return site.ask("/state.json").status == 200
+    return False
+
+
+def test_requests_that_never_end_keep_nobody_out(site: Site) -> None:
+    begun = [Begun(site, HALF_A_HEAD if number % 2 else HALF_A_BODY) for number in range(250)]
+    wait_for(lambda: is_answered(site))
+    # The patience of this page is not over: they stay until others want their places.
+    assert is_answered(site)
+    for each in begun:
+        each.socket.close()
+
+
+def test_a_request_has_a_limit_of_time_and_its_answer_has_none(scheduler: Scheduler) -> None:
+    asked, others_ended = threading.Event(), threading.Event()
+
+    class Slow(StoreBoard):
+        def metrics(self) -> str:
+            asked.set()
+            assert others_ended.wait(PATIENCE)
+            return super().metrics()
+
+    with shown(Slow(scheduler), patience=0.5) as site:
+        answers: list[int] = []
+        asking = threading.Thread(target=lambda: answers.append(site.ask("/metrics").status))
+        asking.start()
+        assert asked.wait(PATIENCE)
+        # These come later, and their time is over before that one is answered.
+        for begin in (HALF_A_HEAD, HALF_A_BODY, ""):
+            assert Begun(site, begin).ended().startswith(b"HTTP/1.1 408 ")
+        others_ended.set()
+        asking.join(PATIENCE)
+        assert answers == [200]
 
 
 def test_what_waits_is_shown_with_why(scheduler: Scheduler, site: Site) -> None:

@@ -11,17 +11,24 @@ import uvicorn
 
 from .app import application
 from .board import Board
+from .doors import Doors
 
 
 class Serving:
-    """The page of a board on a socket that listens; a context, which closes the board."""
+    """The page of a board on a socket that listens; a context, which closes the board.
 
-    def __init__(self, board: Board, listener: socket.socket, token: str, hosts: frozenset[str]) -> None:
+    `patience`: seconds that a client has for a request, and to take what was answered.
+    """
+
+    def __init__(
+        self, board: Board, listener: socket.socket, token: str, hosts: frozenset[str], patience: float = 10
+    ) -> None:
         self._board = board
         app = application(board, token, hosts)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
+                http=Doors(patience).protocol(),
                 log_level="warning",
                 access_log=False,
                 server_header=False,
