@@ -103,14 +103,15 @@ def test_a_request_has_a_limit_of_time_and_its_answer_has_none(scheduler: Schedu
             assert others_ended.wait(PATIENCE)
             return super().metrics()
 
-    with shown(Slow(scheduler), patience=0.5) as site:
+    with shown(Slow(scheduler), patience=3) as site:
         answers: list[int] = []
         asking = threading.Thread(target=lambda: answers.append(site.ask("/metrics").status))
         asking.start()
         assert asked.wait(PATIENCE)
         # These come later, and their time is over before that one is answered.
-        for begin in (HALF_A_HEAD, HALF_A_BODY, ""):
-            assert Begun(site, begin).ended().startswith(b"HTTP/1.1 408 ")
+        begun = [Begun(site, begin) for begin in (HALF_A_HEAD, HALF_A_BODY, "")]
+        for each in begun:
+            assert each.ended().startswith(b"HTTP/1.1 408 ")
         others_ended.set()
         asking.join(PATIENCE)
         assert answers == [200]
