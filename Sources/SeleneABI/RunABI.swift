@@ -108,7 +108,13 @@ public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutab
 public func selene_run_sleep(_ run: selene_run, _ nanoseconds: Int64, _ out_reason: UnsafeMutablePointer<Int32>!)
   -> selene_status
 {
-  attempt { () throws(SeleneError) in
+  if service_is_run(run) != 0 {
+    // Only its kind is known so far: a number that was never given is no handle.
+    var reason: Int32 = 0
+    let status = selene_run_stopping(run, &reason)
+    guard status == 0 else { return status }
+  }
+  return attempt { () throws(SeleneError) in
     let out = try require(out_reason, "out_reason")
     guard service_is_run(run) == 0 else {
       throw SeleneError(
