@@ -221,11 +221,6 @@
  *   (selene_options.blocked_signals), but not those of faults.
  *   Loading the library starts no thread and installs no signal handler.
  *
- * Signal handlers. A signal handler of the host may not call the library: like most functions, its own allocate memory
- *   and take locks. A call on a thread that is just in one, and holds the lock of the same scheduler, answers REENTRANT
- *   and changes nothing; what comes at another moment is not noticed. On SIGTERM, say, set a flag, or write to a pipe
- *   or an eventfd, and let a thread that waits for that call selene_scheduler_drain or _close.
- *
  * Runtimes. A host in a language with a runtime of its own needs no callback and no thread of the library:
  *   selene_cycle_begin, _next, selene_run_complete and _end do the work on the host's thread, selene_driver_open, _step
  *   and _wait (or the descriptor) say when, selene_run_stopping asks whether to stop, selene_run_get repeats what a run

@@ -25,17 +25,7 @@ struct platform_monitor {
     uint64_t changes, calls, woken;
     // Threads that want to know when all others wait.
     uint64_t watching;
-    // The thread that holds the mutex, which a signal handler on it reads; 0: none does.
-    uint64_t holder;
 };
-
-static uint64_t this_thread(void) {
-    return (uint64_t)(uintptr_t)pthread_self();
-}
-
-static void set_holder(platform_monitor *monitor, uint64_t thread) {
-    __atomic_store_n(&monitor->holder, thread, __ATOMIC_RELAXED);
-}
 
 platform_monitor *platform_monitor_create(void) {
     platform_monitor *monitor = malloc(sizeof *monitor);
@@ -51,7 +41,6 @@ void platform_monitor_renew(platform_monitor *monitor) {
     system_condition_init(&monitor->quiet);
     monitor->waiting = monitor->own = monitor->resting = 0;
     monitor->changes = monitor->calls = monitor->woken = monitor->watching = 0;
-    set_holder(monitor, 0);
 }
 
 static void tell_watching(platform_monitor *monitor) {
@@ -60,18 +49,10 @@ static void tell_watching(platform_monitor *monitor) {
 
 void platform_monitor_lock(platform_monitor *monitor) {
     pthread_mutex_lock(&monitor->mutex);
-    set_holder(monitor, this_thread());
-}
-
-int platform_monitor_enter(platform_monitor *monitor) {
-    if (__atomic_load_n(&monitor->holder, __ATOMIC_RELAXED) == this_thread()) return 0;
-    platform_monitor_lock(monitor);
-    return 1;
 }
 
 void platform_monitor_unlock(platform_monitor *monitor) {
     tell_watching(monitor);
-    set_holder(monitor, 0);
     pthread_mutex_unlock(&monitor->mutex);
 }
 
@@ -80,9 +61,7 @@ void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds, int i
     monitor->waiting++;
     if (is_own) monitor->own++;
     tell_watching(monitor);
-    set_holder(monitor, 0);
     system_condition_wait(&monitor->changed, &monitor->mutex, nanoseconds <= 0 ? 1 : nanoseconds);
-    set_holder(monitor, this_thread());
     if (monitor->changes != changes) {
         monitor->woken--;
     } else {
@@ -103,9 +82,7 @@ void platform_monitor_rest(platform_monitor *monitor) {
     const uint64_t calls = monitor->calls;
     monitor->resting++;
     tell_watching(monitor);
-    set_holder(monitor, 0);
     pthread_cond_wait(&monitor->work, &monitor->mutex);
-    set_holder(monitor, this_thread());
     if (monitor->calls != calls) monitor->woken--;
     else monitor->resting--;
 }
@@ -124,9 +101,7 @@ int64_t platform_monitor_still(platform_monitor *monitor) {
 
 void platform_monitor_watch(platform_monitor *monitor, int64_t nanoseconds) {
     monitor->watching++;
-    set_holder(monitor, 0);
     system_condition_wait(&monitor->quiet, &monitor->mutex, nanoseconds <= 0 ? 1 : nanoseconds);
-    set_holder(monitor, this_thread());
     monitor->watching--;
 }
 

@@ -36,7 +36,6 @@ func attempt(
 /// The status of an error; its fault is this thread's from now on, as data and as a sentence.
 @inline(never)
 func fail(_ error: SeleneError) -> selene_status {
-  guard !error.isInsideSignal else { return Failure.ofSignal() }
   Log.report(error)
   let fault = error.fault
   Failure.put(fault.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
@@ -74,28 +73,6 @@ private enum Failure {
   static var fault: UnsafeMutablePointer<selene_fault> {
     UnsafeMutableRawPointer(platform_detail() + Int(PLATFORM_DETAIL_SIZE) + 5 * room)
       .assumingMemoryBound(to: selene_fault.self)
-  }
-
-  /// The same for a call in a signal handler, without any memory (V24).
-  static func ofSignal() -> selene_status {
-    func put(_ text: Literal, _ place: Int) -> selene_text {
-      let target = platform_detail() + (place == 0 ? 0 : Int(PLATFORM_DETAIL_SIZE) + (place - 1) * room)
-      var length = 0
-      while text.cString[length] != 0 {
-        target[length] = text.cString[length]
-        length += 1
-      }
-      target[length] = 0
-      return selene_text(data: target, length: Int64(length))
-    }
-    let status = SeleneError.Code.reentrant.rawValue
-    let sentence = SeleneError.insideSignalText
-    _ = put(sentence, 0)
-    fault.pointee = selene_fault(
-      struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: status, unit: 0, field: put("", 1),
-      subject: put("", 2), found: put("", 3), allowed: put("", 4), problem: put(sentence, 5), value: 0, least: 0,
-      greatest: 0)
-    return status
   }
 
   /// Copies a text to its place, cut between characters where it is too long.

@@ -14,9 +14,6 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
   func renew() { platform_monitor_renew(raw) }
 
   func lock() { platform_monitor_lock(raw) }
-  /// The same, unless this thread holds it, as in a signal handler that has come in the middle of a call: then false.
-  @inline(__always)
-  func enter() -> Bool { platform_monitor_enter(raw) != 0 }
   func unlock() { platform_monitor_unlock(raw) }
   /// Wakes all threads that wait; the caller holds the lock.
   func broadcast() { platform_monitor_broadcast(raw) }

@@ -50,6 +50,8 @@ extension Scheduler {
       scheduler.pause(left, end)
     }
     scheduler.sleepers.calls -= 1
+    // What has left lets its descriptors go.
+    scheduler.workers.stopped.removeAll { $0.hasLeft }
     try scheduler.leave()
   }
 

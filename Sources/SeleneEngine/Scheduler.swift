@@ -103,7 +103,6 @@ package final class Scheduler: @unchecked Sendable {
   ) throws(SeleneError) -> UInt64 {
     try refuseInsideClock()
     followEndsOfThreads()
-    SeleneError.prepare()
     guard let path else { return try open(options, hostClock, threadHooks, on: Store()) }
     let handle: UInt64
     do throws(SeleneError) {
@@ -270,7 +269,7 @@ package final class Scheduler: @unchecked Sendable {
     _ slot: Slot, _ door: Door, probing: Probing = .none, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment)? {
     try refuseInsideClock()
-    guard slot.monitor.enter() else { throw .insideSignal }
+    slot.monitor.lock()
     guard let scheduler = slot.scheduler, door.leads(to: scheduler) else {
       slot.monitor.unlock()
       return nil
@@ -398,17 +397,4 @@ package final class Scheduler: @unchecked Sendable {
 package struct Moment {
   package let now: Instant
   var probe: Probe?
-}
-
-extension SeleneError {
-  /// A signal handler has come while its thread holds the lock (V24). It was made beforehand: what the thread was at may have
-  /// been the allocation of memory.
-  package static let insideSignal = SeleneError(.reentrant, insideSignalText)
-  package static var insideSignalText: Literal {
-    "this thread is in a call of the library, and a signal handler cannot make another"
-  }
-
-  static func prepare() { _ = insideSignal }
-
-  package var isInsideSignal: Bool { code == .reentrant && fault === Self.insideSignal.fault }
 }

@@ -20,8 +20,6 @@ platform_monitor *_Nonnull platform_monitor_create(void);
 // Makes a monitor new again, whichever thread held it.
 void platform_monitor_renew(platform_monitor *_Nonnull monitor);
 void platform_monitor_lock(platform_monitor *_Nonnull monitor);
-// The same, unless this thread holds it, as in a signal handler that has come in the middle of a call; 0 then.
-int platform_monitor_enter(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits for a broadcast, at most this many nanoseconds of CLOCK_MONOTONIC; may wake spuriously.
 void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds, int is_own);

@@ -28,10 +28,6 @@ void platform_monitor_renew(platform_monitor *monitor) {
 void platform_monitor_lock(platform_monitor *monitor) {
     (void)monitor;
 }
-int platform_monitor_enter(platform_monitor *monitor) {
-    (void)monitor;
-    return 1;
-}
 void platform_monitor_unlock(platform_monitor *monitor) {
     (void)monitor;
 }
