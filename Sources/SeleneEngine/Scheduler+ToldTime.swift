@@ -69,13 +69,13 @@ extension Scheduler {
   package static func sleep(_ token: UInt64, _ time: Span) throws(SeleneError) -> Bool {
     guard time >= 0 else { throw .range("nanoseconds", time, 0, .max, .duration) }
     let (scheduler, run, until) = try enter(run: token) { (scheduler, number, moment) throws(SeleneError) in
-      let run = try scheduler.runs.find(number)
-      guard scheduler.clock.wakes else {
-        throw SeleneError(.unsupported, "with a host clock that is asked no thread can wait for time")
-      }
       let call = platform_frame_kind(scheduler.life)
       guard call == HostCall.Kind.none || call == HostCall.Kind.run.rawValue else {
         throw SeleneError(.reentrant, "waiting for time is possible in handlers, not in other callbacks")
+      }
+      let run = try scheduler.runs.find(number)
+      guard scheduler.clock.wakes else {
+        throw SeleneError(.unsupported, "with a host clock that is asked no thread can wait for time")
       }
       return (scheduler, run, moment.now.adding(time))
     }
