@@ -921,6 +921,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_VERDICT_VETOED, 2, "vetoed", selene_verdict_name),
     NUMBER(SELENE_VERDICT_WEIGHED, 3, "weighed", selene_verdict_name),
     NUMBER(SELENE_ASK_NEVER_RAN, 1, NULL, NULL),
+    NUMBER(SELENE_SERVER_USER_SAME, -1, NULL, NULL),
+    NUMBER(SELENE_SERVER_USER_ANY, -2, NULL, NULL),
 };
 
 _Static_assert(SELENE_RESPONSE_TIMES == 30 && SELENE_REASONS == 16 && SELENE_EVENTS == 65536,
