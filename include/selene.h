@@ -661,13 +661,16 @@ typedef struct selene_options {
      * default, 16 KiB for 64). Rounded up to a power of two; default 4 096; 16 … 65 536. Since: 0.2.
      */
     uint64_t wait_log_entries;
+    /** Bytes of output that a run may leave (selene_run_set_output); default 1 MiB; up to 2^29. Since: 0.2. */
+    uint64_t max_output_size;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096        \
+            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096,       \
+            1 << 20                                                                                \
     }
 
 /**
@@ -1127,7 +1130,11 @@ enum {
  * A program that registers its tasks each time it starts should use UPDATE: the task takes the program's definition and
  * keeps its history, and nothing runs at once (a changed period counts from the last run). With KEEP, which is the
  * default of once and periodic tasks, a changed definition is ignored. Tasks that the program no longer has stay in the
- * store: list and cancel them.
+ * store: list and cancel them. A program that registers a graph of once tasks each time it starts (selene_task.after)
+ * should use SKIP for them, so that what has succeeded does not run again.
+ *
+ * A record that has ended is replaced by any policy but SKIP, unless a task that is not over comes after it: then
+ * registering its id again is refused (ALREADY_EXISTS, with the name of that task), since its output would be lost.
  */
 enum {
     /** By schedule: update for standing, keep for the others. */
@@ -1143,7 +1150,10 @@ enum {
     /** Waits until the one before it succeeds; if that fails or is cancelled, so is this. Once tasks only. */
     SELENE_EXISTING_APPEND = 3,
     /** The same, but starts also after a failure. */
-    SELENE_EXISTING_APPEND_OR_REPLACE = 4
+    SELENE_EXISTING_APPEND_OR_REPLACE = 4,
+    /** As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task
+     *  that comes after it needs it: the disposition is then KEPT. Since: 0.2. */
+    SELENE_EXISTING_SKIP = 5
 };
 
 /** How a periodic task's next period is counted. */
@@ -1421,6 +1431,9 @@ typedef struct selene_task_info {
     uint32_t condition_count;
     /** 0. */
     uint32_t reserved;
+    /** How many bytes its last success left, more than are kept (max_output_size), so that it has no output; else 0.
+     *  Since: 0.2. */
+    uint64_t output_lost;
 } selene_task_info;
 
 /** What the last success of a task left. Made by selene_task_get_output. */
@@ -1518,16 +1531,53 @@ SELENE_API selene_status selene_task_cancel_tag(selene_scheduler scheduler, cons
 SELENE_API selene_status selene_task_cancel_all(selene_scheduler scheduler, uint64_t *out_count);
 
 /**
- * Enqueues a failed task again at once, with a new record: the same definition, no attempts, and the response times and
- * failure of the old record.
+ * Enqueues a failed task again at once: the same definition, no attempts, and the response times and the failure of
+ * before. Its record keeps its sequence, so tasks that come after it still do. It waits again for those of the tasks that
+ * it comes after which have not succeeded, also for one that has failed, until that is retried, too; their outputs are
+ * kept for it. With SELENE_TASK_AFTER_ANY_END it waits for those that are not over.
  *
- * @return INVALID_ARGUMENT (the task is not in the state FAILED), NOT_FOUND, NOT_PERMITTED, UNAVAILABLE,
- *         TOO_MANY_PENDING
+ * @return INVALID_ARGUMENT (the task is not in the state FAILED, or it comes after one that was cancelled, or after one
+ *         that waits for it), NOT_FOUND, NOT_PERMITTED, UNAVAILABLE, TOO_MANY_PENDING
  *
  * Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_task_retry(selene_scheduler scheduler, const char *id,
                                            int64_t id_length);
+
+/**
+ * Enqueues a failed task again, and all tasks that failed because it did, or because one of those did.
+ *
+ * Of the others, those that selene_task_retry would refuse stay failed and are not counted.
+ *
+ * @param out_count  how many tasks were enqueued again; may be NULL
+ * @return as selene_task_retry, for the task itself
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_retry_successors(selene_scheduler scheduler, const char *id,
+                                                      int64_t id_length, uint64_t *out_count);
+
+/** Flags of selene_task_retry_all. */
+enum {
+    /** Also all tasks that failed because one of the selected did, or because one of those did. Since: 0.2. */
+    SELENE_RETRY_SUCCESSORS = 1
+};
+
+/**
+ * Enqueues all failed tasks again, or those that carry a tag, in the order in which they were registered.
+ *
+ * Those that selene_task_retry would refuse stay failed and are not counted.
+ *
+ * @param tag        NULL: all failed tasks
+ * @param flags      0 or SELENE_RETRY_SUCCESSORS
+ * @param out_count  how many tasks were enqueued again; may be NULL
+ * @return INVALID_ARGUMENT
+ *
+ * Thread: any. Since: 0.2.
+ */
+SELENE_API selene_status selene_task_retry_all(selene_scheduler scheduler, const char *tag,
+                                               int64_t tag_length, uint32_t flags,
+                                               uint64_t *out_count);
 
 /**
  * Sets when a live task is due next, in place of the computed instant: the calendar of a host.
@@ -1791,12 +1841,15 @@ typedef struct selene_explanation {
     /** The SELENE_CONSTRAINT_ bits that it requires and about which nothing is known, so that they count as satisfied.
      *  Since: 0.2. */
     uint32_t unknown_constraints;
+    /** How many bytes its last success left, more than are kept (max_output_size), so that it has no output; else 0.
+     *  Since: 0.2. */
+    uint64_t output_lost;
 } selene_explanation;
 
 #define SELENE_EXPLANATION_INIT                                                                    \
     {                                                                                              \
         SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0                                                                          \
+            0, 0, 0, 0, 0, 0                                                                       \
     }
 
 /**
@@ -2635,9 +2688,10 @@ SELENE_API selene_status selene_run_user(selene_run run, void **out_user);
  * leaves what the last success left. Stored in the commit of its outcome. A success without it leaves nothing.
  *
  * @param output  copied; NULL with length 0: none
- * @param length  bytes, from 0 to the scheduler's max_input_size
- * @return INVALID_ARGUMENT (NULL with bytes, negative length), TOO_LARGE, INVALID_HANDLE; STALE_RUN or ALREADY_COMPLETED
- *         once the run is over
+ * @param length  bytes, from 0 to the scheduler's max_output_size
+ * @return INVALID_ARGUMENT (NULL with bytes, negative length), INVALID_HANDLE; TOO_LARGE: nothing of it is kept, nor of an
+ *         earlier call; if the run succeeds, its task says so (output_lost, SELENE_EVENT_OUTPUT_LOST), and reading the output
+ *         answers TOO_LARGE; STALE_RUN or ALREADY_COMPLETED once the run is over
  *
  * Thread: any. Since: 0.2.
  */
@@ -2836,7 +2890,10 @@ enum {
      *  of it is used (expedited_quota). Not told of a quota of 0. Since: 0.2. */
     SELENE_EVENT_QUOTA_USED_UP = 24,
     /** Something of the quota of expedited tasks is left again. Since: 0.2. */
-    SELENE_EVENT_QUOTA_LEFT = 25
+    SELENE_EVENT_QUOTA_LEFT = 25,
+    /** A run has succeeded, and what it left is not kept, because it is too long (max_output_size): progress_done has its
+     *  bytes, progress_total how many are kept at most. Since: 0.2. */
+    SELENE_EVENT_OUTPUT_LOST = 26
 };
 
 /** One change. */
@@ -2886,7 +2943,8 @@ typedef struct selene_event {
     uint32_t news_runs;
     int32_t pace;
     int32_t pace_class;
-    /** PROGRESS: how much is done, of how much (0: unknown). Else 0. Since: 0.2. */
+    /** PROGRESS: how much is done, of how much (0: unknown). OUTPUT_LOST: the bytes of the output, and how many are kept at
+     *  most. Else 0. Since: 0.2. */
     int64_t progress_done;
     int64_t progress_total;
 } selene_event;

@@ -37,6 +37,8 @@ SERVICE(32, CYCLE_PLAN, LOOK, 1, "sW>pP", m->number != 0 ? MEMBER(CYCLE_PLAN) : 
 SERVICE(33, TASK_SET_NEXT, ENQUEUE, 0, "tl", selene_task_set_next(s, a[0].pointer, a[1].number, a[2].number))
 SERVICE(34, TASK_GET_OUTPUT, READ, 1, "t>pO", selene_task_get_output(s, a[0].pointer, a[1].number, a[2].pointer))
 SERVICE(36, TASK_WAITS, LOOK, 1, "t>pA", selene_task_waits(s, a[0].pointer, a[1].number, a[2].pointer))
+SERVICE(37, TASK_RETRY_SUCCESSORS, ENQUEUE, 0, "t>l", selene_task_retry_successors(s, a[0].pointer, a[1].number, a[2].pointer))
+SERVICE(38, TASK_RETRY_ALL, MANAGE, 0, "ti>l", selene_task_retry_all(s, a[0].pointer, a[1].number, (uint32_t)a[2].number, a[3].pointer))
 SERVICE(40, GROUP_SET_LIMIT, MANAGE, 1, "ti", selene_group_set_limit(s, a[0].pointer, a[1].number, (uint32_t)a[2].number))
 SERVICE(41, GROUP_PAUSE, MANAGE, 1, "t", selene_group_pause(s, a[0].pointer, a[1].number))
 SERVICE(42, GROUP_RESUME, MANAGE, 1, "t", selene_group_resume(s, a[0].pointer, a[1].number))

@@ -17,6 +17,7 @@ extension selene_options: SizedStruct {
     options.release_after = defaults.releaseAfter
     options.max_overrun_threads = defaults.maxOverrunThreads
     options.max_input_size = defaults.maxInputSize
+    options.max_output_size = defaults.maxOutputSize
     options.stop_grace = defaults.stopGrace
     options.max_overrun_per_handler = defaults.maxOverrunPerHandler
     options.expedited_quota = defaults.expeditedQuota
@@ -46,6 +47,7 @@ extension selene_options: SizedStruct {
     draft.maxOverrunThreads = max_overrun_threads
     draft.seed = seed
     draft.maxInputSize = max_input_size
+    draft.maxOutputSize = max_output_size
     draft.owner = try borrow(owner, "owner")
     draft.stopGrace = stop_grace
     draft.expeditedQuota = expedited_quota

@@ -237,6 +237,36 @@ public func selene_task_retry(
   }
 }
 
+@_cdecl("selene_task_retry_successors") @implementation
+public func selene_task_retry_successors(
+  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  count(scheduler, SERVICE_TASK_RETRY_SUCCESSORS, id, id_length, "id", out_count) {
+    (scheduler, id, moment) throws(SeleneError) in try scheduler.retryWithSuccessors(id, at: moment)
+  }
+}
+
+@_cdecl("selene_task_retry_all") @implementation
+public func selene_task_retry_all(
+  _ scheduler: selene_scheduler, _ tag: UnsafePointer<CChar>!, _ tag_length: Int64, _ flags: UInt32,
+  _ out_count: UnsafeMutablePointer<UInt64>!
+) -> selene_status {
+  attempt(scheduler, SERVICE_TASK_RETRY_ALL, word(tag), word(tag_length), word(flags), word(out_count)) {
+    () throws(SeleneError) in
+    let given = try borrow(tag, tag_length, "tag")
+    let isGiven = (tag as UnsafePointer<CChar>?) != nil
+    let successors = UInt32(SELENE_RETRY_SUCCESSORS)
+    guard flags & ~successors == 0 else {
+      throw .range("flags", flags, 0, Int64(successors), .number, "0 or SELENE_RETRY_SUCCESSORS (1)")
+    }
+    let count = try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.retryAll(tag: isGiven ? given : nil, successors: flags != 0, at: moment)
+    }
+    out_count?.pointee = count
+  }
+}
+
 @_cdecl("selene_task_set_next") @implementation
 public func selene_task_set_next(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64, _ next: Int64
@@ -500,6 +530,7 @@ extension selene_task_info {
     failure = block.text(last?.message?.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     paused = record.isPaused ? 1 : 0
     output_length = UInt64(record.output?.count ?? 0)
+    output_lost = record.outputLost
     group = block.text(definition.group?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     conditions = block.array(definition.conditionCount) { index, block in block.text(definition.condition(index)) }
     condition_count = UInt32(definition.conditionCount)
@@ -532,6 +563,7 @@ extension selene_explanation: SizedStruct {
     (urgent, latest_begin) = (explanation.isUrgent ? 1 : 0, explanation.latestAt ?? 0)
     expedited = explanation.isExpedited ? 1 : 0
     unknown_constraints = explanation.unknown.rawValue
+    output_lost = explanation.outputLost
     guard let terms = explanation.pace else { return }
     let told = selene_pace(terms)
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)

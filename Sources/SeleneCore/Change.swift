@@ -27,6 +27,7 @@ package enum EventType: Int32, Sendable {
   case conditionLost = 23
   case quotaUsedUp = 24
   case quotaLeft = 25
+  case outputLost = 26
 }
 
 /// One change. Made where it happened and never changed then; an object, because from there to the host it is handed on
@@ -70,6 +71,19 @@ package final class Change: @unchecked Sendable {
     self.run = run
     self.timeAt = timeAt
     self.message = message
+  }
+
+  /// A run left more than is kept (V11).
+  package init(_ type: EventType, _ record: TaskRecord, run: UInt64, lost: UInt64, of most: UInt64) {
+    self.type = type
+    definition = record.definition
+    state = record.state
+    attempts = record.attempts
+    pace = record.turn
+    self.run = run
+    progress = Progress(
+      at: 0, done: Int64(clamping: lost), total: Int64(clamping: most),
+      Bytes("the output is too long and was not kept"))
   }
 }
 

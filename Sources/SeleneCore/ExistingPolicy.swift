@@ -7,6 +7,8 @@ package enum ExistingPolicy: UInt8, Sendable {
   case update = 2
   case append = 3
   case appendOrReplace = 4
+  /// As keep, and what has succeeded stays as it is while its record is there (V9).
+  case skip = 5
 
   package var appends: Bool { self == .append || self == .appendOrReplace }
 }

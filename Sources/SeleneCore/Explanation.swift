@@ -97,6 +97,8 @@ package struct Explanation: Sendable {
   package var unknown: Constraints = []
   /// It goes before others because it is expedited, and something of the quota is left (W10).
   package var isExpedited = false
+  /// How many bytes its last success left which were too many to be kept (V11).
+  package var outputLost: UInt64 = 0
   /// What its age and its pace follow from (F10); nil unless the freshness rule ranks.
   package var pace: PaceTerms?
 }
@@ -118,6 +120,7 @@ extension TaskTable {
       record.handler >= 0 && trace?.pushes == true && roster.way(Int(record.handler)) == .pulled
     var explanation = Explanation(state: record.state)
     explanation.attempts = record.attempts
+    explanation.outputLost = record.outputLost
     func add(_ reason: Reason, missing: Constraints = [], at time: Instant = .max) {
       explanation.entries.append(Explanation.Entry(reason: reason, missing: missing, mayChangeAt: time))
     }

@@ -143,6 +143,7 @@ extension EventType {
     case .conditionLost: "condition_lost"
     case .quotaUsedUp: "quota_used_up"
     case .quotaLeft: "quota_left"
+    case .outputLost: "output_lost"
     }
   }
 }

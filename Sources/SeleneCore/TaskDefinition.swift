@@ -62,7 +62,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       numbers.existing = Int32((schedule == .standing ? ExistingPolicy.update : .keep).rawValue)
     }
     guard let existing = UInt8(exactly: numbers.existing).flatMap(ExistingPolicy.init) else {
-      throw .range("existing", numbers.existing, -1, 4)
+      throw .range("existing", numbers.existing, -1, 5)
     }
     if !draft.after.isEmpty { try check(after: draft, schedule, existing) }
     if existing.appends && schedule != .once {

@@ -30,7 +30,7 @@ extension TaskRecord {
   ///   - reason: why the run was asked to stop, if it was.
   package mutating func complete(
     _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, until next: Instant? = nil,
-    because message: Bytes? = nil, leaving output: Bytes? = nil, asked reason: StopReason = .none,
+    because message: Bytes? = nil, leaving output: RunOutput = RunOutput(), asked reason: StopReason = .none,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
     // After a success its instants tell how it came to that.
@@ -48,7 +48,7 @@ extension TaskRecord {
 
   private mutating func decide(
     _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?, until next: Instant? = nil,
-    because message: Bytes? = nil, leaving output: Bytes? = nil, asked reason: StopReason = .none,
+    because message: Bytes? = nil, leaving output: RunOutput = RunOutput(), asked reason: StopReason = .none,
     bounds: BackoffBounds, using generator: inout Generator
   ) {
     lastRun = now
@@ -58,7 +58,7 @@ extension TaskRecord {
     if let next { sayNext(next) }
     endRun(outcome, at: now, responseTime: responseTime)
     failure = outcome.isSuccess ? nil : LastFailure(at: now, attempt: attempts, message)
-    if outcome.isSuccess { self.output = output }
+    if outcome.isSuccess { (self.output, outputLost) = (output.kept, output.lost) }
 
     switch traits.schedule {
     case .standing:

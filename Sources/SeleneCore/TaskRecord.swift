@@ -5,16 +5,18 @@ private final class TaskExtras {
   let failure: LastFailure?
   /// What its last success left (W5).
   let output: Bytes?
+  /// How many bytes that left which were too many to be kept (V11).
+  let lost: UInt64
   /// What its instants do not tell of its waiting (W8).
   let trail: WaitTrail?
 
-  private init(_ failure: LastFailure?, _ output: Bytes?, _ trail: WaitTrail?) {
-    (self.failure, self.output, self.trail) = (failure, output, trail)
+  private init(_ failure: LastFailure?, _ output: Bytes?, _ lost: UInt64, _ trail: WaitTrail?) {
+    (self.failure, self.output, self.lost, self.trail) = (failure, output, lost, trail)
   }
 
   @inline(never)
-  static func make(_ failure: LastFailure?, _ output: Bytes?, _ trail: WaitTrail?) -> TaskExtras? {
-    failure == nil && output == nil && trail == nil ? nil : TaskExtras(failure, output, trail)
+  static func make(_ failure: LastFailure?, _ output: Bytes?, _ lost: UInt64, _ trail: WaitTrail?) -> TaskExtras? {
+    failure == nil && output == nil && lost == 0 && trail == nil ? nil : TaskExtras(failure, output, lost, trail)
   }
 }
 
@@ -327,8 +329,8 @@ package struct TaskRecord {
     lastOutcome: Outcome?, stopReason: StopReason, registeredAt: Instant, earliestBegin: Instant, anchor: Instant,
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
     freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false,
-    isNextSaid: Bool = false, expected: Span? = nil, output: Bytes? = nil, ranDue: Instant? = nil,
-    trail: WaitTrail? = nil
+    isNextSaid: Bool = false, expected: Span? = nil, output: Bytes? = nil, outputLost: UInt64 = 0,
+    ranDue: Instant? = nil, trail: WaitTrail? = nil
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -353,6 +355,7 @@ package struct TaskRecord {
     self.isPaused = isPaused
     self.isNextSaid = isNextSaid
     self.output = output
+    self.outputLost = outputLost
     if let ranDue { self.ranDue = ranDue }
     self.trail = trail
   }
@@ -414,7 +417,7 @@ package struct TaskRecord {
     get { history?.extras?.failure }
     set {
       guard failure != nil || newValue != nil else { return }
-      own { $0.extras = .make(newValue, $0.extras?.output, $0.extras?.trail) }
+      own { $0.extras = .make(newValue, $0.extras?.output, $0.extras?.lost ?? 0, $0.extras?.trail) }
     }
   }
 
@@ -423,7 +426,16 @@ package struct TaskRecord {
     get { history?.extras?.output }
     set {
       guard output != nil || newValue != nil else { return }
-      own { $0.extras = .make($0.extras?.failure, newValue, $0.extras?.trail) }
+      own { $0.extras = .make($0.extras?.failure, newValue, $0.extras?.lost ?? 0, $0.extras?.trail) }
+    }
+  }
+
+  /// How many bytes its last success left which were too many to be kept; 0: none (V11).
+  package var outputLost: UInt64 {
+    get { history?.extras?.lost ?? 0 }
+    set {
+      guard outputLost != newValue else { return }
+      own { $0.extras = .make($0.extras?.failure, $0.extras?.output, newValue, $0.extras?.trail) }
     }
   }
 
@@ -433,7 +445,7 @@ package struct TaskRecord {
     set {
       guard marks.contains(.trailed) || newValue != nil else { return }
       marks.set(.trailed, newValue != nil)
-      own { $0.extras = .make($0.extras?.failure, $0.extras?.output, newValue) }
+      own { $0.extras = .make($0.extras?.failure, $0.extras?.output, $0.extras?.lost ?? 0, newValue) }
     }
   }
 
@@ -515,14 +527,21 @@ package struct TaskRecord {
     anchor = begin
   }
 
-  /// Goes on from where an ended record of its task was, at once.
-  mutating func takeOver(_ ended: TaskRecord, at now: Instant) {
-    history = ended.history
-    marks.set(.trailed, ended.marks.contains(.trailed))
+  /// A failed task is enqueued again: it counts from now, and may begin at once (R7).
+  mutating func startAgain(as state: TaskState, _ definition: TaskDefinition, expected: Span, at now: Instant) {
+    self.definition = definition
+    self.expected = expected
     trail = nil
+    registeredAt = now
+    lastRun = now
     freshSince = now
-    (generation, lastOutcome) = (ended.generation, ended.lastOutcome)
     wait(first: now)
+    self.state = state
+    changedAt = now
+    attempts = 0
+    stopReason = .none
+    (isPaused, isNextSaid) = (false, false)
+    bars.subtract(.kept)
   }
 
   /// Counts from now as if registered at this moment: a successor whose time has come (T5).

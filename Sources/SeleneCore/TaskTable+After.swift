@@ -15,7 +15,7 @@ extension TaskTable {
   }
 
   /// Where the record is that a task comes after; nil if it is gone, and so was over when it went.
-  private func slot(of predecessor: Predecessor) -> Int? {
+  func slot(of predecessor: Predecessor) -> Int? {
     guard predecessor.sequence != 0, let slot = find(predecessor.id), records[slot].sequence == predecessor.sequence
     else { return nil }
     return slot
@@ -35,12 +35,19 @@ extension TaskTable {
     return admission
   }
 
+  /// Whether a task waits for a record that it comes after: one that is not over, or, once it was enqueued again, one that
+  /// has not succeeded (V10).
+  func isWaitedFor(_ other: Int, by task: TaskDefinition) -> Bool {
+    records[other].isLive || records[other].state != .succeeded && !task.startsAfterAnyEnd
+  }
+
   /// Which of those that a record comes after it still waits for: a bit for each.
   package func waitsFor(_ slot: Int) -> UInt32 {
     guard records[slot].state == .blocked else { return 0 }
+    let definition = records[slot].definition
     var bits: UInt32 = 0
-    for (index, predecessor) in records[slot].definition.after.enumerated() {
-      if let other = self.slot(of: predecessor), records[other].isLive { bits |= 1 << UInt32(index) }
+    for (index, predecessor) in definition.after.enumerated() {
+      if let other = self.slot(of: predecessor), isWaitedFor(other, by: definition) { bits |= 1 << UInt32(index) }
     }
     return bits
   }
@@ -72,25 +79,21 @@ extension TaskTable {
     return new.after(found)
   }
 
-  /// A failed task that is enqueued again waits for those that are live now, for whatever reason they are.
-  func resolveAgain(_ failed: TaskDefinition) -> TaskDefinition {
-    guard failed.afterCount > 0 else { return failed }
-    return failed.after(
-      failed.after.map { predecessor in
-        let slot = find(predecessor.id)
-        let isWaitedFor = slot.map { records[$0].isLive && records[$0].definition.schedule == .once } ?? false
-        return Predecessor(id: predecessor.id, sequence: isWaitedFor ? slot.map { records[$0].sequence } ?? 0 : 0)
-      })
-  }
-
-  /// The definition of an update, which comes after what the task comes after, and after any end if that did.
+  /// The definition of an update, which comes after what the task comes after, and after any end if that did. The ids may
+  /// come in any order; none at all leaves them as they are.
   ///
-  /// - Throws: `invalidArgument` if it names others.
+  /// - Throws: `invalidArgument` if it names others, or wants another end of them.
   func keepAfter(of old: TaskDefinition, in new: TaskDefinition) throws(SeleneError) -> TaskDefinition {
     guard old.afterCount > 0 || new.afterCount > 0 else { return new }
     let (kept, named) = (old.after, new.after)
-    guard named.isEmpty || named.count == kept.count && kept.indices.allSatisfy({ kept[$0].id.equals(named[$0].id) })
+    guard
+      named.isEmpty
+        || named.count == kept.count && named.allSatisfy({ one in kept.contains { $0.id.equals(one.id) } })
     else { throw SeleneError(.invalidArgument, "after", "cannot change in an update; use SELENE_EXISTING_REPLACE") }
+    guard new.startsAfterAnyEnd == old.startsAfterAnyEnd || named.isEmpty && !new.startsAfterAnyEnd else {
+      throw SeleneError(
+        .invalidArgument, "flags", "AFTER_ANY_END cannot change in an update; use SELENE_EXISTING_REPLACE")
+    }
     return new.after(kept, anyEnd: old.startsAfterAnyEnd)
   }
 
@@ -105,7 +108,7 @@ extension TaskTable {
   }
 
   /// A record that is not over names others from now on.
-  private func connect(_ slot: Int) {
+  func connect(_ slot: Int) {
     let sequence = records[slot].sequence
     for predecessor in records[slot].definition.after {
       guard let other = self.slot(of: predecessor) else { continue }
@@ -143,6 +146,12 @@ extension TaskTable {
   /// Whether tasks that are not over come after a record, so that it and what it left can still be read (T9).
   func isNeeded(_ slot: Int) -> Bool { !dependents.isEmpty && dependents[slot] != nil }
 
+  /// The first of those tasks, or nil.
+  func firstNeeding(_ slot: Int) -> Int? {
+    guard isNeeded(slot), let list = dependents[slot]?.all else { return nil }
+    return list.first { records[$0.slot].sequence == $0.sequence && records[$0.slot].isLive }?.slot
+  }
+
   /// Derives all of it anew.
   func connectAll() {
     dependents.removeAll()
@@ -170,12 +179,13 @@ extension TaskTable {
       guard let list = dependents[slot]?.all else { continue }
       for (waiting, sequence) in list
       where records[waiting].sequence == sequence && records[waiting].state == .blocked {
-        switch admission(of: records[waiting].definition) {
-        case .waits: break
-        case .starts: unblock(waiting, at: now, &changes)
-        case .ends(let state, let predecessor):
-          end(waiting, as: state, with: predecessor, at: now, &changes)
+        let definition = records[waiting].definition
+        let state = records[slot].state
+        if state != .succeeded && !definition.startsAfterAnyEnd {
+          end(waiting, as: state, with: records[slot].definition.id, at: now, &changes)
           ends.append(waiting)
+        } else if waitsFor(waiting) == 0 {
+          unblock(waiting, at: now, &changes)
         }
       }
     }
@@ -208,9 +218,10 @@ extension TaskTable {
   }
 
   private func end(
-    _ slot: Int, as state: TaskState, with predecessor: Predecessor, at now: Instant, _ changes: inout Changes
+    _ slot: Int, as state: TaskState, with predecessor: UnsafeRawBufferPointer, at now: Instant,
+    _ changes: inout Changes
   ) {
-    let message = state == .failed ? LastFailure.message(after: predecessor.id) : nil
+    let message = state == .failed ? LastFailure.message(after: predecessor) : nil
     step(slot, at: now) {
       $0.end(as: state, at: now)
       if let message { $0.failure = LastFailure(at: now, attempt: 0, message) }
@@ -225,12 +236,21 @@ extension TaskTable {
   package func startOrphans(at now: Instant, _ changes: inout Changes) {
     guard count(.blocked) > 0 else { return }
     for slot in slots where !isVacant(slot) && records[slot].state == .blocked && !isSuccessor(slot) {
-      switch admission(of: records[slot].definition) {
-      case .waits: break
-      case .starts: unblock(slot, at: now, &changes)
-      case .ends(let state, let predecessor):
-        end(slot, as: state, with: predecessor, at: now, &changes)
+      // What had failed when it was enqueued again is waited for (V10).
+      let (definition, since) = (records[slot].definition, records[slot].registeredAt)
+      let failed =
+        definition.startsAfterAnyEnd
+        ? nil
+        : definition.after.first {
+          guard let other = self.slot(of: $0), records[other].state.isTerminal, records[other].state != .succeeded
+          else { return false }
+          return records[other].changedAt > since
+        }
+      if let failed, let other = self.slot(of: failed) {
+        end(slot, as: records[other].state, with: failed.id, at: now, &changes)
         _ = settleDependents(of: slot, at: now, &changes)
+      } else if waitsFor(slot) == 0 {
+        unblock(slot, at: now, &changes)
       }
     }
   }

@@ -11,7 +11,7 @@ extension TaskTable {
     if let stamp = record.trail?.lastStamp { raiseStamp(to: stamp) }
     let head = find(record.definition.id)
     let after = record.definition.after
-    guard after.allSatisfy({ $0.sequence < record.sequence }) else { return false }
+    guard after.allSatisfy({ $0.sequence != record.sequence }) else { return false }
     guard record.state == .blocked && after.isEmpty else {
       // A successor that took its predecessor's place has the later number, but the predecessor is gone.
       guard head == nil else { return false }
@@ -47,9 +47,15 @@ extension TaskTable {
   /// Every record was taken: those that ended are looked at in the order of their end.
   package func finishLoading() {
     connectAll()
-    var order = ended.map { Ordered(records[$0.slot].changedAt, $0.slot) }
+    sortEnds()
+  }
+
+  /// Ended records stand in the order of their end, each with it.
+  package func sortEnds() {
+    var order = ended[endedHead...].map { Ordered(records[$0.slot].changedAt, $0.slot) }
     Ordered.sort(&order)
-    ended = order.map { ($0.slot, records[$0.slot].sequence) }
+    ended = order.map { ($0.slot, records[$0.slot].sequence, records[$0.slot].changedAt) }
+    endedHead = 0
   }
 
   /// No record has a greater number than this.

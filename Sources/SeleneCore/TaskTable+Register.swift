@@ -14,9 +14,13 @@ extension TaskTable {
     try refuse(new, unlessIn: enabled)
     let hash = TextIndex.hash(new.id)
     let old = find(new.id, hash)
-    guard let old, self[old].isLive else { return try start(new, hash, after: old, at: now, &changes) }
+    guard let old, self[old].isLive else {
+      if let old, new.existing == .skip, self[old].state == .succeeded || isNeeded(old) { return .kept }
+      if let old { try refuseIfNeeded(old) }
+      return try start(new, hash, after: old, at: now, &changes)
+    }
     switch new.existing {
-    case .keep: return .kept
+    case .keep, .skip: return .kept
     case .replace: return try replace(old, with: new, at: now, &changes)
     case .update: return try update(old, with: new, at: now, &changes)
     case .append, .appendOrReplace: return try append(new, behind: old, at: now, &changes)
@@ -35,26 +39,6 @@ extension TaskTable {
     return introduce(new, hash, .enqueued, .added, at: now, &changes)
   }
 
-  /// Enqueues a failed task again, as if it were registered with what it was, and lets it begin at once (R7).
-  ///
-  /// - Throws: `notFound`, `invalidArgument` (it has not failed), `notPermitted`, `unavailable`, `tooManyPending`.
-  package func retry(
-    _ id: UnsafeRawBufferPointer, at now: Instant, enabled: KindSet, _ changes: inout Changes
-  ) throws(SeleneError) {
-    let hash = TextIndex.hash(id)
-    guard let slot = find(id, hash) else { throw .noTask(id) }
-    let failed = self[slot]
-    guard failed.state == .failed else {
-      throw SeleneError(.invalidArgument, "id", name: id, "is \(failed.state.name); only a failed task can be retried")
-    }
-    try refuse(failed.definition, unlessIn: enabled)
-    let again = resolveAgain(failed.definition)
-    let state = try admit(again, freeing: nil)
-    remove(slot)
-    introduce(again, hash, state, state == .held ? .held : .added, at: now, isMoved: false, &changes)
-    if let again = find(id, hash) { modify(again) { $0.takeOver(failed, at: now) } }
-  }
-
   /// A live task is due at that instant, once, whatever would be computed (W7).
   ///
   /// - Throws: `notFound`, `invalidArgument` (it is over).
@@ -67,7 +51,21 @@ extension TaskTable {
     step(slot, at: now) { $0.sayNext(next) }
   }
 
-  private func refuse(_ task: TaskDefinition, unlessIn enabled: KindSet) throws(SeleneError) {
+  /// A record that has ended stays while a task that is not over comes after it: what that one is to find there would be
+  /// gone with it (V9).
+  ///
+  /// - Throws: `alreadyExists`, naming the task that waits.
+  private func refuseIfNeeded(_ slot: Int) throws(SeleneError) {
+    guard let needing = firstNeeding(slot) else { return }
+    let record = self[slot]
+    let wayOut: Detail = record.state == .failed ? "retry it" : "SELENE_EXISTING_SKIP keeps it"
+    throw SeleneError(
+      .alreadyExists, "id", name: record.definition.id,
+      "has ended, and \"\(text: self[needing].definition.id)\", which comes after it, still needs its record; \(wayOut)"
+    )
+  }
+
+  func refuse(_ task: TaskDefinition, unlessIn enabled: KindSet) throws(SeleneError) {
     guard policy.permits.permits(task.id) else {
       throw SeleneError(.notPermitted, "id", name: task.id, "is not among the permitted ids")
     }
@@ -182,6 +180,11 @@ extension TaskTable {
       case .ends(let state, _): return state
       }
     }
+    return try place(new, freeing: kind)
+  }
+
+  /// Whether a task that waits for no other finds a place, waits for one, or is refused (T6).
+  func place(_ new: TaskDefinition, freeing kind: Kind?) throws(SeleneError) -> TaskState {
     if new.isRefusedOutOfQuota && !hasQuota { throw outOfQuota }
     guard new.takesPlace, kind != new.kind, freePlaces(new.kind) == 0 else { return .enqueued }
     guard !policy.holds else { return .held }

@@ -10,8 +10,9 @@ extension TaskTable {
     if !released.isEmpty { count += pruneReleased(endedBefore: limit) }
     if endedHead < ended.count { journal?.note(.ended(count: ended.count, head: endedHead)) }
     while endedHead < ended.count {
-      let (slot, sequence) = ended[endedHead]
-      let isEnded = isEnded(slot, sequence)
+      let (slot, sequence, end) = ended[endedHead]
+      // One that was enqueued again has ended since, or will.
+      let isEnded = isEnded(slot, sequence) && records[slot].changedAt == end
       if isEnded, let limit, records[slot].changedAt > limit { break }
       if isEnded && isNeeded(slot) {
         // It comes again when nothing needs it any more.
@@ -65,7 +66,7 @@ extension TaskTable {
   private func dropForgotten() {
     let present = count(.succeeded) + count(.failed) + count(.cancelled)
     guard UInt64(ended.count) > 2 * present + 1024 else { return }
-    ended = ended[endedHead...].filter { isEnded($0.slot, $0.sequence) }
+    ended = ended[endedHead...].filter { isEnded($0.slot, $0.sequence) && records[$0.slot].changedAt == $0.at }
     endedHead = 0
   }
 }

@@ -41,7 +41,7 @@ extension TaskTable {
   @_optimize(speed)
   package func complete(
     _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
-    until next: Instant? = nil, because message: Bytes? = nil, leaving output: Bytes? = nil,
+    until next: Instant? = nil, because message: Bytes? = nil, leaving output: RunOutput = RunOutput(),
     asked reason: StopReason = .none, _ changes: inout Changes
   ) {
     let record = records.at(slot)
@@ -56,6 +56,9 @@ extension TaskTable {
     stampTrail(slot)
     learn(responseTime, of: slot)
     changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run, message: message))
+    if output.lost > 0 && outcome.isSuccess {
+      changes.add(Change(.outputLost, self[slot], run: run, lost: output.lost, of: policy.maxOutput))
+    }
     if record.pointee.state == .enqueued && record.pointee.attempts > 0 {
       changes.add(Change(.retry, self[slot], timeAt: self[slot].earliestBegin))
     }
@@ -98,7 +101,7 @@ extension TaskTable {
     while self[head].state.isTerminal, let next = chain.popFirst() {
       let fails = self[head].state != .succeeded && self[next].definition.existing == .append
       setWaiting(behind: head, [])
-      let output = self[head].output
+      let (output, lost) = (self[head].output, self[head].outputLost)
       remove(head)
       let expected = expected(of: self[next].definition)
       var generator = generator
@@ -106,7 +109,7 @@ extension TaskTable {
         $0.restart(as: fails ? .failed : started, at: now)
         if !fails { $0.jitterFirst(using: &generator) }
         $0.expected = expected
-        $0.output = output
+        ($0.output, $0.outputLost) = (output, lost)
       }
       self.generator = generator
       show(next)

@@ -9,6 +9,7 @@ package struct Policy: Sendable {
   package var holds = false
   package var backoff = BackoffBounds()
   package var maxInput: UInt64 = 10_240
+  package var maxOutput: UInt64 = 1 << 20
   /// Tasks are ranked by the freshness rule (F1).
   package var freshness = false
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit (W10).
@@ -53,7 +54,7 @@ package final class TaskTable {
   private var taken = PerKind<UInt32>(repeating: 0)
   private var counts = InlineArray<7, UInt64>(repeating: 0)
   /// Ended records in order of their end, and where those begin that were not looked at yet.
-  var ended: [(slot: Int, sequence: UInt64)] = []
+  var ended: [(slot: Int, sequence: UInt64, at: Instant)] = []
   var endedHead = 0
   /// Those that were kept for others (W4) and may go.
   var released: [(slot: Int, sequence: UInt64)] = []
@@ -381,7 +382,7 @@ package final class TaskTable {
 
   private func noteEnd(_ slot: Int) {
     journal?.note(.ended(count: ended.count, head: endedHead))
-    ended.append((slot, records[slot].sequence))
+    ended.append((slot, records[slot].sequence, records[slot].changedAt))
   }
 
   // MARK: Invariants
@@ -432,7 +433,7 @@ package final class TaskTable {
       for slot in naming {
         for predecessor in records[slot].definition.after {
           guard let other = find(predecessor.id), records[other].sequence == predecessor.sequence else { continue }
-          assert(predecessor.sequence < records[slot].sequence, "an edge leads to an older record")
+          assert(predecessor.sequence != records[slot].sequence, "an edge leads to another record")
           assert(dependents[other]?.all.contains { $0.slot == slot } == true, "who names a record is known")
           edges += 1
         }

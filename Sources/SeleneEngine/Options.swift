@@ -24,6 +24,7 @@ package struct OptionsDraft {
   package var maxOverrunPerHandler: UInt32 = 2
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
+  package var maxOutputSize: UInt64 = 1 << 20
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit.
   package var expeditedQuota: Span = 10 * Time.minute
   /// Entries of each log of where the time of tasks went.
@@ -99,6 +100,9 @@ package struct Options: Sendable {
     guard draft.maxInputSize <= Self.greatestInput else {
       throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
     }
+    guard draft.maxOutputSize <= Self.greatestInput else {
+      throw .range("max_output_size", draft.maxOutputSize, 0, Int64(Self.greatestInput), .bytes)
+    }
     guard (0...Time.day).contains(draft.expeditedQuota) || draft.expeditedQuota == Time.never else {
       throw .range(
         "expedited_quota", draft.expeditedQuota, 0, Time.day, .duration, "0 … 24 h, or SELENE_NEVER for no limit")
@@ -118,6 +122,7 @@ package struct Options: Sendable {
     policy.backoff = BackoffBounds(
       minimum: draft.minimumBackoff, maximum: draft.maximumBackoff, jitter: draft.backoffJitter)
     policy.maxInput = draft.maxInputSize
+    policy.maxOutput = draft.maxOutputSize
     guard !(draft.freshness && draft.observedRange) else {
       throw SeleneError(.invalidArgument, "flags", "OBSERVED_RANGE and FRESHNESS exclude each other")
     }

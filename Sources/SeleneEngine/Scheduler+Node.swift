@@ -198,7 +198,7 @@ extension Scheduler {
       node.claimed[place].end = .decided(
         try NodeDecision(
           outcome, response: response, delay: outcome == .failed ? retryDelay : nil,
-          failure: outcome.isSuccess ? nil : message, result: outcome.isSuccess ? outputs[number] : nil))
+          failure: outcome.isSuccess ? nil : message, result: outcome.isSuccess ? outputs[number]?.kept : nil))
     } catch {
       node.claimed[place].end = failed(error.detail)
     }

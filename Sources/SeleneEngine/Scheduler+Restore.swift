@@ -78,6 +78,7 @@ extension Scheduler {
   /// The clock was set back by more than is believable: all that was stored moves with it, so no order and no delay changes.
   private func move(by span: Span, _ changes: inout Changes) {
     for slot in table.slots where !table.isVacant(slot) { table.modify(slot) { $0.shift(by: span) } }
+    table.sortEnds()
     table.pauses.shift(by: span)
     for kind in Kind.allCases { pace[kind].lastBegin = pace[kind].lastBegin.map { $0.adding(span) } }
     let change = Change(.clockMoved)

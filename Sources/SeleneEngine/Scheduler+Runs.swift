@@ -127,17 +127,23 @@ extension Scheduler {
 
   /// What an open run leaves if it succeeds, in place of what it said before (W5).
   ///
-  /// - Throws: `tooLarge`, `invalidHandle`, `alreadyCompleted`, `staleRun`.
+  /// - Throws: `tooLarge`, which the task tells if the run succeeds (V11), `invalidHandle`, `alreadyCompleted`, `staleRun`.
   package func setOutput(
     _ number: UInt64, _ output: UnsafeRawBufferPointer, by member: Member? = nil
   ) throws(SeleneError) {
-    guard output.count <= options.policy.maxInput else {
-      throw .range("output", output.count, 0, Int64(clamping: options.policy.maxInput), .bytes).code(.tooLarge)
-    }
     let run = try runs.find(number)
     guard run.mode != .member || member != nil else { throw .ofAnother }
     guard run.isOpen else { throw run.isStale ? .stale(run.stopReason) : .completedBefore }
-    outputs[number] = output.count > 0 ? Bytes(copying: output) : nil
+    guard output.count <= options.policy.maxOutput else {
+      outputs[number] = RunOutput(lost: UInt64(output.count))
+      throw outputTooLarge(UInt64(output.count))
+    }
+    outputs[number] = output.count > 0 ? RunOutput(Bytes(copying: output)) : nil
+  }
+
+  func outputTooLarge(_ count: UInt64) -> SeleneError {
+    SeleneError.range("output", Int64(clamping: count), 0, Int64(clamping: options.policy.maxOutput), .bytes)
+      .code(.tooLarge)
   }
 
   /// Gives a run the outcome of a failure, and says why.
@@ -222,7 +228,7 @@ extension Scheduler {
     let output = outputs.isEmpty ? nil : outputs[Token(rawValue: run.token).number]
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
-      retryDelay: outcome == .failed ? retryDelay : nil, until: next, because: message, leaving: output,
+      retryDelay: outcome == .failed ? retryDelay : nil, until: next, because: message, leaving: output ?? RunOutput(),
       asked: run.stopReason, &changes)
   }
 

@@ -64,6 +64,28 @@ extension Scheduler {
     }
   }
 
+  /// The same for a task and all that failed because of it; how many.
+  ///
+  /// - Throws: as `retry`.
+  package func retryWithSuccessors(_ id: UnsafeRawBufferPointer, at moment: Moment) throws(SeleneError) -> UInt64 {
+    try Identifier.check(id, "id")
+    return try change(at: moment.now) { (changes) throws(SeleneError) in
+      try table.retryWithSuccessors(id, at: moment.now, enabled: enabled, &changes)
+    }
+  }
+
+  /// The same for all failed tasks, or those that carry a tag; how many.
+  ///
+  /// - Throws: `invalidArgument`.
+  package func retryAll(
+    tag: UnsafeRawBufferPointer?, successors: Bool, at moment: Moment
+  ) throws(SeleneError) -> UInt64 {
+    if let tag { try Identifier.check(tag, "tag") }
+    return try change(at: moment.now) {
+      table.retryAll(tag: tag, successors: successors, at: moment.now, enabled: enabled, &$0)
+    }
+  }
+
   /// Cancels a task and what waits behind it.
   ///
   /// - Throws: `invalidArgument`, `notFound`.
@@ -191,9 +213,15 @@ extension Scheduler {
 
   /// What the last success of a task left, or nil (W5).
   ///
-  /// - Throws: `invalidArgument`, `notFound`.
+  /// - Throws: `invalidArgument`, `notFound`, `tooLarge` (it left more than is kept, V11).
   package func output(_ id: UnsafeRawBufferPointer) throws(SeleneError) -> Bytes? {
-    table[try visibleSlot(id)].output
+    let slot = try visibleSlot(id)
+    guard table[slot].outputLost == 0 else {
+      let (lost, most) = (table[slot].outputLost, options.policy.maxOutput)
+      throw SeleneError.range("output", Int64(clamping: lost), 0, Int64(clamping: most), .bytes).code(.tooLarge)
+        .problem("the last success left \(lost) bytes, which are too many to be kept (max_output_size)")
+    }
+    return table[slot].output
   }
 
   /// Why a task does not run now (C15).

@@ -47,7 +47,7 @@ package final class Scheduler: @unchecked Sendable {
   /// Of open runs that have told their progress, or have a stall limit, by the number of their token (W6).
   let progress = NumberMap<ProgressWatch>()
   /// What runs that have not come back leave if they succeed, likewise (W5).
-  let outputs = NumberMap<Bytes>()
+  let outputs = NumberMap<RunOutput>()
   /// What the host has set for runs that have not come back, likewise.
   let users = NumberMap<UnsafeMutableRawPointer>()
   /// Until when threads wait for a clock that is told, and how many of them are in handlers.

@@ -78,7 +78,8 @@ FIELD(selene_options, clock_start, 216, 8);
 FIELD(selene_options, expedited_quota, 224, 8);
 FIELD(selene_options, thread_stack_size, 232, 8);
 FIELD(selene_options, wait_log_entries, 240, 8);
-SIZE(selene_options, wait_log_entries, 248);
+FIELD(selene_options, max_output_size, 248, 8);
+SIZE(selene_options, max_output_size, 256);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -190,7 +191,8 @@ FIELD(selene_task_info, latest_begin, 616, 8);
 FIELD(selene_task_info, conditions, 624, 8);
 FIELD(selene_task_info, condition_count, 632, 4);
 FIELD(selene_task_info, reserved, 636, 4);
-SIZE(selene_task_info, reserved, 640);
+FIELD(selene_task_info, output_lost, 640, 8);
+SIZE(selene_task_info, output_lost, 648);
 
 FIELD(selene_task_output, struct_size, 0, 4);
 FIELD(selene_task_output, flags, 4, 4);
@@ -237,7 +239,8 @@ FIELD(selene_explanation, urgent, 348, 4);
 FIELD(selene_explanation, latest_begin, 352, 8);
 FIELD(selene_explanation, expedited, 360, 4);
 FIELD(selene_explanation, unknown_constraints, 364, 4);
-SIZE(selene_explanation, unknown_constraints, 368);
+FIELD(selene_explanation, output_lost, 368, 8);
+SIZE(selene_explanation, output_lost, 376);
 
 FIELD(selene_window, struct_size, 0, 4);
 FIELD(selene_window, flags, 4, 4);
@@ -705,6 +708,8 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EXISTING_UPDATE, 2, NULL, NULL),
     NUMBER(SELENE_EXISTING_APPEND, 3, NULL, NULL),
     NUMBER(SELENE_EXISTING_APPEND_OR_REPLACE, 4, NULL, NULL),
+    NUMBER(SELENE_EXISTING_SKIP, 5, NULL, NULL),
+    NUMBER(SELENE_RETRY_SUCCESSORS, 1, NULL, NULL),
     NUMBER(SELENE_RECURRENCE_AFTER_COMPLETION, 0, NULL, NULL),
     NUMBER(SELENE_RECURRENCE_ANCHORED, 1, NULL, NULL),
     NUMBER(SELENE_RECURRENCE_CALENDAR, 2, NULL, NULL),
@@ -824,6 +829,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_EVENT_CONDITION_LOST, 23, "condition_lost", selene_event_name),
     NUMBER(SELENE_EVENT_QUOTA_USED_UP, 24, "quota_used_up", selene_event_name),
     NUMBER(SELENE_EVENT_QUOTA_LEFT, 25, "quota_left", selene_event_name),
+    NUMBER(SELENE_EVENT_OUTPUT_LOST, 26, "output_lost", selene_event_name),
     NUMBER(SELENE_CONDITION_UNDEFINED, 0, NULL, NULL),
     NUMBER(SELENE_CONDITION_UNSATISFIED, 1, NULL, NULL),
     NUMBER(SELENE_CONDITION_SATISFIED, 2, NULL, NULL),
@@ -1049,6 +1055,7 @@ static void test_defaults(void) {
     CHECK_INT(10 * SELENE_MINUTE, options.release_after);
     CHECK_INT(16, options.max_overrun_threads);
     CHECK_INT(10240, options.max_input_size);
+    CHECK_INT(1 << 20, options.max_output_size);
     CHECK_INT(SELENE_KIND_REFRESH, task.kind);
     CHECK_INT(SELENE_SCHEDULE_STANDING, task.schedule);
     CHECK_INT(SELENE_PRIORITY_NORMAL, task.priority);

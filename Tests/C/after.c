@@ -68,6 +68,12 @@ static void rest(selene_scheduler scheduler) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
 }
 
+static selene_window rolling_window(void) {
+    selene_window window = window_of(30 * S, 0, 1);
+    window.flags |= SELENE_WINDOW_ROLLING;
+    return window;
+}
+
 static uint64_t cancel(selene_scheduler scheduler, const char *id) {
     uint64_t count = 0;
     CHECK_OK(selene_task_cancel(scheduler, id, -1, &count));
@@ -472,10 +478,144 @@ static void test_retried(void) {
     succeed(scheduler, "a");
     run(scheduler, "b", SELENE_OUTCOME_FAILED);
     IS(FAILED, "c");
-    /* Alone, it starts at once: its host says so. */
+    /* Alone, it waits for the one that has not succeeded, until that is enqueued again, too (V10). */
     CHECK_OK(selene_task_retry(scheduler, "c", -1));
-    CHECK_INT(0, record(scheduler, "c").waits_for);
+    IS(BLOCKED, "c");
+    CHECK_INT(2, record(scheduler, "c").waits_for);
+    rest(scheduler);
+    CHECK_OK(selene_task_retry(scheduler, "b", -1));
+    succeed(scheduler, "b");
     succeed(scheduler, "c");
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** A chain that is enqueued again backwards runs forwards, also when the store was opened again between. */
+static void test_retried_backwards(void) {
+    for (int stored = 0; stored < 2; stored++) {
+        selene_task_info *info = NULL;
+        if (stored) new_file();
+        selene_scheduler scheduler = open_for_work(stored ? file : NULL);
+        add_after(scheduler, "a", NULL);
+        add_after(scheduler, "b", "a");
+        add_after(scheduler, "c", "b");
+        const uint64_t number = record(scheduler, "b").sequence;
+        run(scheduler, "a", SELENE_OUTCOME_FAILED);
+        for (const char *id = "cba"; *id; id++) {
+            CHECK_OK(selene_task_retry(scheduler, id, 1));
+            if (stored) {
+                CHECK_OK(selene_scheduler_close(scheduler, 0));
+                scheduler = open_for_work(file);
+            }
+            if (*id == 'a') break;
+            rest(scheduler);
+            if (*id == 'c') continue;
+            uint64_t pruned = 9;
+            CHECK_OK(selene_scheduler_prune(scheduler, &pruned));
+            CHECK_INT(0, pruned);
+        }
+        IS(BLOCKED, "c");
+        IS(BLOCKED, "b");
+        CHECK_INT(number, record(scheduler, "b").sequence);
+        succeed(scheduler, "a");
+        succeed(scheduler, "b");
+        succeed(scheduler, "c");
+        /* One that fails once more ends what waits for it once more. */
+        add_after(scheduler, "a", NULL);
+        add_after(scheduler, "b", "a");
+        run(scheduler, "a", SELENE_OUTCOME_FAILED);
+        advance(S);
+        CHECK_OK(selene_task_retry(scheduler, "b", -1));
+        CHECK_OK(selene_task_retry(scheduler, "a", -1));
+        run(scheduler, "a", SELENE_OUTCOME_FAILED);
+        IS(FAILED, "b");
+        CHECK_OK(selene_task_get(scheduler, "b", -1, 0, &info));
+        CHECK_TEXT("it comes after \"a\", which failed", info->failure);
+        selene_task_info_destroy(info);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** What could never start again is refused: it comes after one that was cancelled, or one that waits for it. */
+static void test_retry_refused(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    add_after(scheduler, "x", NULL);
+    add_after(scheduler, "a", NULL);
+    CHECK_OK(selene_task_pause(scheduler, "a", -1, NULL));
+    add_after(scheduler, "b", "a x");
+    run(scheduler, "x", SELENE_OUTCOME_FAILED);
+    IS(FAILED, "b");
+    CHECK_INT(1, cancel(scheduler, "a"));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_retry(scheduler, "b", -1));
+    CHECK_STRING("after[0]: \"a\" was cancelled; a task that comes after it cannot start",
+                 selene_status_detail());
+    /* y comes after z. Then z is registered anew, after y, and fails with it. */
+    add_after(scheduler, "z", NULL);
+    add_after(scheduler, "y", "z");
+    succeed(scheduler, "z");
+    run(scheduler, "y", SELENE_OUTCOME_FAILED);
+    CHECK_INT(SELENE_DISPOSITION_ADDED, add_after(scheduler, "z", "y"));
+    IS(FAILED, "z");
+    CHECK_OK(selene_task_retry(scheduler, "z", -1));
+    CHECK_INT(1, record(scheduler, "z").waits_for);
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_retry(scheduler, "y", -1));
+    CHECK_STRING("after[0]: \"z\" waits for this task, which cannot wait for it",
+                 selene_status_detail());
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Many are enqueued again at once: by a tag, all, one with what failed because of it. */
+static void test_retried_together(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    uint64_t count = 9;
+    for (int way = 0; way < 3; way++) {
+        selene_task tagged = after("a", NULL);
+        const selene_text tag = SELENE_TEXT("etl");
+        tagged.tags = &tag;
+        tagged.tag_count = 1;
+        add(scheduler, tagged);
+        add_after(scheduler, "b", "a");
+        add_after(scheduler, "c", "b");
+        run(scheduler, "a", SELENE_OUTCOME_FAILED);
+        add_after(scheduler, "other", NULL);
+        run(scheduler, "other", SELENE_OUTCOME_FAILED);
+        if (way == 0) {
+            CHECK_OK(selene_task_retry_all(scheduler, "etl", -1, 0, &count));
+            CHECK_INT(1, count);
+            CHECK_OK(selene_task_retry_all(scheduler, "etl", -1, SELENE_RETRY_SUCCESSORS, &count));
+            CHECK_INT(0, count);
+            CHECK_OK(selene_task_retry(scheduler, "c", -1));
+            CHECK_OK(selene_task_retry_all(scheduler, NULL, 0, 0, &count));
+            CHECK_INT(2, count);
+        } else if (way == 1) {
+            CHECK_OK(selene_task_retry_all(scheduler, "etl", -1, SELENE_RETRY_SUCCESSORS, &count));
+            CHECK_INT(3, count);
+            IS(FAILED, "other");
+            CHECK_OK(selene_task_retry(scheduler, "other", -1));
+        } else {
+            CHECK_STATUS(SELENE_ERROR_NOT_FOUND,
+                         selene_task_retry_successors(scheduler, "none", -1, &count));
+            CHECK_OK(selene_task_retry_successors(scheduler, "a", -1, &count));
+            CHECK_INT(3, count);
+            CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                         selene_task_retry_successors(scheduler, "b", -1, NULL));
+            CHECK_OK(selene_task_retry_all(scheduler, NULL, 0, 0, NULL));
+        }
+        CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                     selene_task_retry_all(scheduler, NULL, 0, 2, &count));
+        CHECK_STRING("flags: 2 is out of range, allowed are 0 or SELENE_RETRY_SUCCESSORS (1)",
+                     selene_status_detail());
+        selene_cycle cycle = begin(scheduler, rolling_window());
+        for (int i = 0; i < 4; i++) {
+            selene_run_info info = SELENE_RUN_INFO_INIT;
+            int32_t step = -1;
+            CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
+            CHECK_INT(SELENE_STEP_RUN, step);
+            CHECK_OK(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA));
+        }
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        IS(SUCCEEDED, "c");
+        IS(SUCCEEDED, "other");
+    }
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -510,6 +650,114 @@ static void test_kept(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_prune(scheduler, &count));
     CHECK_INT(3, count);
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** What a task that was enqueued again comes after stays as well, and so does what it left (V9). */
+static void test_kept_for_retried(void) {
+    for (int stored = 0; stored < 2; stored++) {
+        selene_task_output *output = NULL;
+        uint64_t count = 9;
+        if (stored) new_file();
+        selene_scheduler scheduler = open_for_work(stored ? file : NULL);
+        add_after(scheduler, "a", NULL);
+        add_after(scheduler, "b", "a");
+        selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
+        selene_run it = next(cycle, "a");
+        CHECK_OK(selene_run_set_output(it, "left", 4));
+        CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        run(scheduler, "b", SELENE_OUTCOME_FAILED);
+        CHECK_OK(selene_task_retry(scheduler, "b", -1));
+        CHECK_OK(selene_scheduler_prune(scheduler, &count));
+        CHECK_INT(0, count);
+        /* A week later it is still there, also in another life. */
+        CHECK_OK(selene_task_pause(scheduler, "b", -1, NULL));
+        advance(7 * 24 * SELENE_HOUR);
+        rest(scheduler);
+        if (stored) {
+            CHECK_OK(selene_scheduler_close(scheduler, 0));
+            scheduler = open_for_work(file);
+        }
+        CHECK_OK(selene_task_resume(scheduler, "b", -1, NULL));
+        cycle = begin(scheduler, window_of(30 * S, 0, 1));
+        it = next(cycle, "b");
+        /* Not even while it runs its output is taken away. */
+        refuse(scheduler, after("a", NULL), SELENE_ERROR_ALREADY_EXISTS,
+               "id: \"a\" has ended, and \"b\", which comes after it, still needs its record; "
+               "SELENE_EXISTING_SKIP keeps it");
+        CHECK_OK(selene_task_get_output(scheduler, "a", -1, &output));
+        CHECK_TEXT("left", output->output);
+        selene_task_output_destroy(output);
+        CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_INT(SELENE_DISPOSITION_ADDED, add_after(scheduler, "a", NULL));
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** A graph that is registered at each start: what has succeeded stays, what has failed runs again. */
+static void test_skip(void) {
+    new_file();
+    selene_scheduler scheduler = open_for_work(file);
+    for (int life = 0; life < 3; life++) {
+        const int is_new = life == 0;
+        CHECK_INT(is_new ? SELENE_DISPOSITION_ADDED : SELENE_DISPOSITION_KEPT,
+                  add(scheduler, with(after("a", NULL), SELENE_EXISTING_SKIP)));
+        CHECK_INT(life < 2 ? SELENE_DISPOSITION_ADDED : SELENE_DISPOSITION_KEPT,
+                  add(scheduler, with(after("x", NULL), SELENE_EXISTING_SKIP)));
+        CHECK_INT(life < 2 ? SELENE_DISPOSITION_ADDED : SELENE_DISPOSITION_KEPT,
+                  add(scheduler, with(after("b", "x a"), SELENE_EXISTING_SKIP)));
+        if (life == 0) {
+            succeed(scheduler, "a");
+            run(scheduler, "x", SELENE_OUTCOME_FAILED);
+            IS(FAILED, "b");
+        } else if (life == 1) {
+            CHECK_INT(1, record(scheduler, "b").waits_for);
+            succeed(scheduler, "x");
+            IS(ENQUEUED, "b");
+        } else {
+            succeed(scheduler, "b");
+        }
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        scheduler = open_for_work(file);
+    }
+    CHECK_INT(SELENE_DISPOSITION_KEPT,
+              add(scheduler, with(after("b", "x a"), SELENE_EXISTING_SKIP)));
+    uint64_t count = 0;
+    CHECK_OK(selene_scheduler_prune(scheduler, &count));
+    CHECK_INT(3, count);
+    CHECK_INT(SELENE_DISPOSITION_ADDED,
+              add(scheduler, with(after("a", NULL), SELENE_EXISTING_SKIP)));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** An update names the same ids in any order, each as often as it likes, and no other end (V10). */
+static void test_update_names(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    add_after(scheduler, "a", NULL);
+    add_after(scheduler, "b", NULL);
+    CHECK_OK(selene_task_pause(scheduler, "b", -1, NULL));
+    add_after(scheduler, "c", "a b");
+    CHECK_INT(SELENE_DISPOSITION_UPDATED,
+              add(scheduler, with(after("c", "b a b"), SELENE_EXISTING_UPDATE)));
+    CHECK_INT(SELENE_DISPOSITION_UPDATED,
+              add(scheduler, with(after("c", NULL), SELENE_EXISTING_UPDATE)));
+    refuse(scheduler, with(after("c", "b"), SELENE_EXISTING_UPDATE), SELENE_ERROR_INVALID_ARGUMENT,
+           "after: cannot change in an update; use SELENE_EXISTING_REPLACE");
+    refuse(scheduler, any_end(with(after("c", "b a"), SELENE_EXISTING_UPDATE)),
+           SELENE_ERROR_INVALID_ARGUMENT,
+           "flags: AFTER_ANY_END cannot change in an update; use SELENE_EXISTING_REPLACE");
+    refuse(scheduler, any_end(with(after("c", NULL), SELENE_EXISTING_UPDATE)),
+           SELENE_ERROR_INVALID_ARGUMENT,
+           "flags: AFTER_ANY_END cannot change in an update; use SELENE_EXISTING_REPLACE");
+    add(scheduler, any_end(after("d", "a b")));
+    refuse(scheduler, with(after("d", "b a"), SELENE_EXISTING_UPDATE),
+           SELENE_ERROR_INVALID_ARGUMENT,
+           "flags: AFTER_ANY_END cannot change in an update; use SELENE_EXISTING_REPLACE");
+    CHECK_INT(SELENE_DISPOSITION_UPDATED,
+              add(scheduler, any_end(with(after("d", "b a"), SELENE_EXISTING_UPDATE))));
+    CHECK_INT(3, record(scheduler, "c").waits_for);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -559,10 +807,12 @@ static void test_updated(void) {
         CHECK_OK(selene_scheduler_close(scheduler, 0));
         scheduler = open_for_work(file);
         IS(BLOCKED, "clean");
-        add(scheduler, with(after("clean", "a x"), SELENE_EXISTING_UPDATE));
+        add(scheduler, any_end(with(after("clean", "a x"), SELENE_EXISTING_UPDATE)));
     }
     add_after(scheduler, "c", "a");
-    add(scheduler, with(any_end(after("c", "a")), SELENE_EXISTING_UPDATE));
+    refuse(scheduler, with(any_end(after("c", "a")), SELENE_EXISTING_UPDATE),
+           SELENE_ERROR_INVALID_ARGUMENT,
+           "flags: AFTER_ANY_END cannot change in an update; use SELENE_EXISTING_REPLACE");
     CHECK(!(record(scheduler, "c").flags & SELENE_TASK_AFTER_ANY_END));
     run(scheduler, "a", SELENE_OUTCOME_FAILED);
     IS(FAILED, "c");
@@ -782,6 +1032,13 @@ int main(int argc, char **argv) {
     run_test("W4 T6 what waits has no place, what starts takes the next free one", test_limits);
     run_test("W4 T5 successors wait behind one that waits", test_successors);
     run_test("W4 R7 what failed is enqueued again as it was", test_retried);
+    run_test("V10 a chain that is enqueued again backwards runs forwards", test_retried_backwards);
+    run_test("V10 what could never start is not enqueued again", test_retry_refused);
+    run_test("V10 many are enqueued again at once, with what failed because of them",
+             test_retried_together);
+    run_test("V10 an update names what a task comes after in any order", test_update_names);
+    run_test("V9 what a task that is enqueued again comes after stays", test_kept_for_retried);
+    run_test("V9 a graph that is registered at each start goes on", test_skip);
     run_test("W4 T9 records that live ones come after are kept, with what they left", test_kept);
     run_test("W4 T9 what is gone is waited for no more", test_gone);
     run_test("W4 T5 an update keeps how the others have to end", test_updated);

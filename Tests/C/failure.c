@@ -315,7 +315,7 @@ static void test_retry(void) {
         CHECK_INT(START + S, info->earliest_begin);
         CHECK_INT(START + S, info->registered_at);
         CHECK_INT(2, info->response_time_count);
-        CHECK(info->sequence > old);
+        CHECK_INT(old, info->sequence);
         CHECK_TEXT("tag", info->tags[0]);
         selene_task_info_destroy(info);
         check_failure(scheduler, "a", START, 2, "second");

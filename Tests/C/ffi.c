@@ -75,6 +75,8 @@ static struct function functions[] = {
     FUNCTION(selene_task_waits, "ihplp"),
     FUNCTION(selene_waits_destroy, "vp"),
     FUNCTION(selene_task_retry, "ihpl"),
+    FUNCTION(selene_task_retry_successors, "ihplp"),
+    FUNCTION(selene_task_retry_all, "ihplup"),
     FUNCTION(selene_task_set_next, "ihpll"),
     FUNCTION(selene_task_pause, "ihplp"),
     FUNCTION(selene_task_pause_tag, "ihplp"),
@@ -593,6 +595,10 @@ static void test_every_function(void) {
     CALL("selene_task_ids_destroy", ptr(ids));
     CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry", u64(scheduler), ptr("a"),
                 i64(1));
+    CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry_successors", u64(scheduler),
+                ptr("a"), i64(1), ptr(&count));
+    CALL_OK("selene_task_retry_all", u64(scheduler), ptr(NULL), i64(0),
+            u32(SELENE_RETRY_SUCCESSORS), ptr(&number));
 
     /* Events that are read. */
     CALL_OK("selene_event_init", ptr(&event), u32(sizeof event));

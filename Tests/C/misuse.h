@@ -428,6 +428,12 @@ static selene_status call_task_list_state(uint64_t h) {
 static selene_status call_task_retry(uint64_t h) {
     return selene_task_retry(h, "task", -1);
 }
+static selene_status call_task_retry_successors(uint64_t h) {
+    return selene_task_retry_successors(h, "task", -1, &outs.count);
+}
+static selene_status call_task_retry_all(uint64_t h) {
+    return selene_task_retry_all(h, "tag", -1, 0, &outs.count);
+}
 static selene_status call_task_set_next(uint64_t h) {
     return selene_task_set_next(h, "task", -1, 0);
 }
@@ -737,6 +743,8 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_task_list", TAKES_SCHEDULER, call_task_list, 0},
     {"selene_task_list_state", TAKES_SCHEDULER, call_task_list_state, 0},
     {"selene_task_retry", TAKES_SCHEDULER, call_task_retry, 0},
+    {"selene_task_retry_successors", TAKES_SCHEDULER, call_task_retry_successors, 0},
+    {"selene_task_retry_all", TAKES_SCHEDULER, call_task_retry_all, 0},
     {"selene_task_set_next", TAKES_SCHEDULER, call_task_set_next, 0},
     {"selene_task_pause", TAKES_SCHEDULER, call_task_pause, 0},
     {"selene_task_pause_tag", TAKES_SCHEDULER, call_task_pause_tag, 0},

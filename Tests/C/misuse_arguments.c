@@ -71,6 +71,10 @@ static void test_null_refused(void) {
     REFUSED(invalid, "out_names", selene_group_list(s, NULL));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, -1));
     REFUSED(invalid, "id", selene_task_retry(s, NULL, 4));
+    REFUSED(invalid, "id", selene_task_retry_successors(s, NULL, -1, &outs.count));
+    REFUSED(invalid, "tag", selene_task_retry_all(s, NULL, 4, 0, &outs.count));
+    REFUSED(invalid, "tag", selene_task_retry_all(s, "", 0, 0, &outs.count));
+    REFUSED(invalid, "flags", selene_task_retry_all(s, "tag", -1, 4, &outs.count));
     REFUSED(invalid, "id", selene_task_set_next(s, NULL, -1, 0));
     REFUSED(invalid, "id", selene_task_set_next(s, NULL, 4, 0));
     REFUSED(invalid, "next", selene_task_set_next(s, "standing", -1, -1));

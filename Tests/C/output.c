@@ -202,7 +202,7 @@ static void test_sizes(void) {
     new_file();
     for (int is_stored = 0; is_stored < 2; is_stored++) {
         if (is_stored) options.path = (selene_text){file, -1};
-        options.max_input_size = sizeof bytes - 1;
+        options.max_output_size = sizeof bytes - 1;
         scheduler = open_virtual(options);
         CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
         add(scheduler, task_with("a", SELENE_SCHEDULE_ONCE));
@@ -221,6 +221,73 @@ static void test_sizes(void) {
     scheduler = open_for_work(file);
     check_output(scheduler, "a", bytes, sizeof bytes - 1);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
+    remove_folder();
+}
+
+/** What a record, an explanation, an event and a reader say of an output that is too long (V11). */
+static void check_lost(selene_scheduler scheduler, const char *id, uint64_t lost) {
+    selene_task_output *output = NULL;
+    selene_explanation why = SELENE_EXPLANATION_INIT;
+    CHECK_INT(lost, record(scheduler, id).output_lost);
+    CHECK_INT(0, record(scheduler, id).output_length);
+    CHECK_OK(selene_task_explain(scheduler, id, -1, &why));
+    CHECK_INT(lost, why.output_lost);
+    CHECK_STATUS(SELENE_ERROR_TOO_LARGE, selene_task_get_output(scheduler, id, -1, &output));
+    CHECK(output == NULL);
+}
+
+static void test_lost(void) {
+    static char bytes[(1 << 20) + 1];
+    memset(bytes, 'x', sizeof bytes);
+    new_file();
+    for (int is_stored = 0; is_stored < 2; is_stored++) {
+        selene_scheduler scheduler = open_for_work(is_stored ? file : NULL);
+        observe(scheduler);
+        const int since = atomic_load(&noted_count);
+        selene_task task = task_with("a", SELENE_SCHEDULE_PERIODIC);
+        add(scheduler, task);
+        /* A mebibyte is kept. */
+        selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
+        selene_run it = next(cycle, "a");
+        CHECK_OK(selene_run_set_output(it, bytes, sizeof bytes - 1));
+        CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        check_output(scheduler, "a", bytes, sizeof bytes - 1);
+        /* Of a failure nothing counts. */
+        advance(SELENE_HOUR);
+        cycle = begin(scheduler, window_of(30 * S, 0, 1));
+        it = next(cycle, "a");
+        CHECK_STATUS(SELENE_ERROR_TOO_LARGE, selene_run_set_output(it, bytes, sizeof bytes));
+        CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_ABANDONED));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        check_output(scheduler, "a", bytes, sizeof bytes - 1);
+        /* Nor of what a later call takes back. */
+        advance(SELENE_HOUR);
+        cycle = begin(scheduler, window_of(30 * S, 0, 1));
+        it = next(cycle, "a");
+        CHECK_STATUS(SELENE_ERROR_TOO_LARGE, selene_run_set_output(it, bytes, sizeof bytes));
+        leave(it, "short");
+        CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        check_left(scheduler, "a", "short");
+        CHECK_INT(0, record(scheduler, "a").output_lost);
+        CHECK_INT(0, count_events(since, SELENE_EVENT_OUTPUT_LOST, 0));
+        advance(SELENE_HOUR);
+        cycle = begin(scheduler, window_of(30 * S, 0, 1));
+        it = next(cycle, "a");
+        leave(it, "short");
+        CHECK_STATUS(SELENE_ERROR_TOO_LARGE, selene_run_set_output(it, bytes, sizeof bytes));
+        CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_INT(1, count_events(since, SELENE_EVENT_OUTPUT_LOST, 0));
+        check_lost(scheduler, "a", sizeof bytes);
+        if (is_stored) {
+            CHECK_OK(selene_scheduler_close(scheduler, 0));
+            scheduler = open_for_work(file);
+            check_lost(scheduler, "a", sizeof bytes);
+        }
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
     remove_folder();
 }
 
@@ -336,7 +403,8 @@ int main(int argc, char **argv) {
              test_replaced);
     run_test("W5 a successor reads what the one before it left", test_successors);
     run_test("W5 handlers on library threads leave and read it", test_pushed);
-    run_test("W5 it may be as large as an input", test_sizes);
+    run_test("W5 it may be as large as the scheduler says", test_sizes);
+    run_test("V11 what is too long is not lost in silence", test_lost);
     run_test("W5 it is kept across crashes", test_stored);
     run_test("W5 copies and salvaged stores have it", test_copies);
     return check_end();

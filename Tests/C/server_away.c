@@ -34,6 +34,7 @@ static const char *const changing[] = {
     "selene_conditions_set", "selene_scheduler_enable", "selene_scheduler_pause",
     "selene_scheduler_resume", "selene_group_set_limit", "selene_group_pause",
     "selene_group_resume", "selene_signal_set", "selene_signal_clear",
+    "selene_task_retry_successors", "selene_task_retry_all",
     /* As a member of a pool, see below. */
     "selene_handler_register", "selene_cycle_begin", "selene_cycle_run", "selene_cycle_run_async",
     "selene_driver_start", "selene_driver_open"};

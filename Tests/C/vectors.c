@@ -292,8 +292,8 @@ static void undefine_condition(const char *name, cJSON *expect) {
 }
 
 static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
-    static const char *const existing[] = {"keep", "replace", "update", "append",
-                                           "append_or_replace"};
+    static const char *const existing[] = {"keep",   "replace",           "update",
+                                           "append", "append_or_replace", "skip"};
     static const char *const recurrence[] = {"after_completion", "anchored"};
     static const char *const backoff[] = {"none", "linear", "exponential"};
     selene_task task = SELENE_TASK_INIT;
@@ -313,7 +313,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
     if ((item = take(step, "kind"))) task.kind = number_of(item, selene_kind_name);
     if ((item = take(step, "schedule"))) task.schedule = number_of(item, selene_schedule_name);
     if ((item = take(step, "priority"))) task.priority = (int32_t)integer_of(item);
-    if ((item = take(step, "existing"))) task.existing = table_number(item, existing, 5);
+    if ((item = take(step, "existing"))) task.existing = table_number(item, existing, 6);
     if ((item = take(step, "recurrence"))) task.recurrence = table_number(item, recurrence, 2);
     if ((item = take(step, "backoff"))) task.backoff = table_number(item, backoff, 3);
     if ((item = take(step, "window"))) task.response_window = (int32_t)integer_of(item);
@@ -852,6 +852,8 @@ static void play_step(cJSON *step, int all_handlers) {
         play_waits(text_of(item), expect);
     } else if ((item = take(step, "left"))) {
         play_left(text_of(item), expect);
+    } else if ((item = take(step, "retry"))) {
+        same_status(expect, selene_task_retry(scheduler, text_of(item), -1));
     } else if ((item = take(step, "set_next"))) {
         play_set_next(item, expect);
     } else if ((item = take(step, "next_wakeup"))) {

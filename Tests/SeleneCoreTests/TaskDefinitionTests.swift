@@ -101,7 +101,7 @@ import Testing
       Field("kind", [1, 2], not: [-1, 0, 3, 99, 257, 258]) { $0.kind = Int32($1) },
       Field("schedule", [0, 1], not: [-1, 3, 99, 256]) { $0.schedule = Int32($1) },
       Field("priority", [1, 2, 3, 4, 5], not: [-1, 0, 6, 99, 257]) { $0.priority = Int32($1) },
-      Field("existing", [-1, 0, 1, 2, 3, 4], not: [-2, 5, 99, 256]) { $0.existing = Int32($1) },
+      Field("existing", [-1, 0, 1, 2, 3, 4, 5], not: [-2, 6, 99, 256]) { $0.existing = Int32($1) },
       Field("recurrence", [0, 1, 2], not: [-1, 3, 99]) { $0.recurrence = Int32($1) },
       Field("backoff", [-1, 0, 1, 2], not: [-2, 3, 99]) { $0.backoff = Int32($1) },
       Field("response_window", [0, 1, 3, 30], not: [-1, 31, 256]) { $0.responseWindow = Int32($1) },

@@ -47,6 +47,7 @@ final class EventMirror {
     case .paused where change.definition == nil, .resumed where change.definition == nil:
       expect(change.message != nil, "a group that is \(change.type) has a name")
     case .conditionMet, .conditionLost: expect(change.message != nil, "a condition has a name")
+    case .outputLost: expect(change.progress != nil, "how much was lost is told")
     case .quotaUsedUp, .quotaLeft: expect(change.timeAt >= event.time, "something is left then, or now")
     default:
       guard let definition = change.definition else { return expect(false, "\(change.type) of no task") }

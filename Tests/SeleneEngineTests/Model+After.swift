@@ -31,12 +31,27 @@ extension Model {
     }
   }
 
-  /// For each that waits the bits of those that are live.
+  /// Whether a task waits for a record (V10).
+  func isWaitedFor(_ number: UInt64, by definition: TaskDefinition) -> Bool {
+    guard let sight = records[number] else { return false }
+    return sight.isLive || sight.state != .succeeded && !startsAnyhow(definition)
+  }
+
+  /// Whether a record waits for another, or for one that does, and so on.
+  func leads(from number: UInt64, to target: UInt64) -> Bool {
+    guard records[number]?.state == .blocked else { return false }
+    return (before[number] ?? []).contains { $0 == target || leads(from: $0, to: target) }
+  }
+
+  /// For each that waits the bits of those that it waits for.
   var waits: [UInt64: UInt32] {
     var found: [UInt64: UInt32] = [:]
     for (sequence, numbers) in before where records[sequence]?.state == .blocked {
       var bits: UInt32 = 0
-      for (index, number) in numbers.enumerated() where records[number]?.isLive == true { bits |= 1 << UInt32(index) }
+      guard let definition = records[sequence]?.definition else { continue }
+      for (index, number) in numbers.enumerated() where isWaitedFor(number, by: definition) {
+        bits |= 1 << UInt32(index)
+      }
       if bits != 0 { found[sequence] = bits }
     }
     return found
@@ -56,9 +71,10 @@ extension Model {
       for sequence in before.keys.sorted() {
         guard var sight = records[sequence], sight.state == .blocked, before[sequence]?.contains(number) == true
         else { continue }
-        switch admission(of: sight.definition, after: before[sequence] ?? []) {
-        case .waits: break
-        case .starts:
+        let state = records[number]?.state ?? .succeeded
+        if startsAnyhow(sight.definition) || state == .succeeded {
+          let waits = (before[sequence] ?? []).contains { isWaitedFor($0, by: sight.definition) }
+          guard !waits else { continue }
           sight.state = limits[sight.kind] == nil ? .enqueued : .held
           (sight.registeredAt, sight.lastRun) = (instant, instant)
           diary?.restart(sight.sequence, at: instant)
@@ -66,7 +82,7 @@ extension Model {
           begin(&sight, from: instant)
           if let said { sight.earliestBegin = said }
           write(sight)
-        case .ends(let state):
+        } else {
           (sight.state, sight.endedAt) = (state, instant)
           if state == .failed { (sight.failedAt, sight.failedAttempt) = (instant, 0) }
           write(sight)

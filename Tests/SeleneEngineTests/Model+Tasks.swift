@@ -11,9 +11,16 @@ extension Model {
     let id = new.id.text
     guard !id.hasPrefix(Self.forbidden) else { throw Refused(.notPermitted) }
     guard enabled.contains(new.kind) else { throw Refused(.unavailable) }
-    guard let old = self[id], old.isLive else { return try begin(new, after: self[id]) }
+    guard let old = self[id], old.isLive else {
+      // What a task that is not over comes after stays (V9).
+      if let ended = self[id], new.existing == .skip, ended.state == .succeeded || isNeeded(ended.sequence) {
+        return .kept
+      }
+      if let ended = self[id], isNeeded(ended.sequence) { throw Refused(.alreadyExists) }
+      return try begin(new, after: self[id])
+    }
     switch new.existing {
-    case .keep: return .kept
+    case .keep, .skip: return .kept
     case .replace: return try replace(old, with: new)
     case .update: return try update(old, with: new)
     case .append, .appendOrReplace: return try append(new, behind: old)
@@ -66,9 +73,13 @@ extension Model {
   private func update(_ old: Sight, with new: TaskDefinition) throws -> Disposition {
     guard old.kind == new.kind, old.definition.schedule == new.schedule else { throw Refused(.invalidArgument) }
     let (kept, names) = (old.definition.after.map(\.id.text), new.after.map(\.id.text))
-    guard names.isEmpty || names == kept else { throw Refused(.invalidArgument) }
+    guard names.isEmpty || Set(names) == Set(kept) else { throw Refused(.invalidArgument) }
     // What it comes after stays, and so does whether any end of that will do.
     let anyEnd = old.definition.terms.numbers.flags & 2 != 0
+    let wantsAnyEnd = new.terms.numbers.flags & 2 != 0
+    if !(names.isEmpty && kept.isEmpty) && wantsAnyEnd != anyEnd && !(names.isEmpty && !wantsAnyEnd) {
+      throw Refused(.invalidArgument)
+    }
     var sight = old.with(kept.isEmpty ? new : new.after(old.definition.after, anyEnd: anyEnd))
     if old.isByCalendar && !sight.isByCalendar { sight.isNextSaid = false }
     sight.generation += 1
@@ -101,18 +112,22 @@ extension Model {
     guard let old = self[id] else { throw Refused(.notFound) }
     guard old.state == .failed else { throw Refused(.invalidArgument) }
     guard enabled.contains(old.kind) else { throw Refused(.unavailable) }
-    // Those that are live now are waited for again.
+    // Those that have not succeeded are waited for again, or, where any end will do, those that are live (V10).
     let named = old.definition.after.map { predecessor in
-      self[predecessor.id.text].map { $0.isLive && $0.definition.schedule == .once ? $0.sequence : 0 } ?? 0
+      self[predecessor.id.text].map { $0.definition.schedule == .once ? $0.sequence : 0 } ?? 0
     }
-    let waits = admission(of: old.definition, after: named) == .waits
+    for number in named where isWaitedFor(number, by: old.definition) {
+      if records[number]?.state == .cancelled || leads(from: number, to: old.sequence) {
+        throw Refused(.invalidArgument)
+      }
+    }
+    let waits = named.contains { isWaitedFor($0, by: old.definition) }
     if old.definition.isRefusedOutOfQuota && !hasQuota && !waits { throw Refused(.outOfQuota) }
     guard waits || isPlaceFree(old.kind) || holds else { throw Refused(.tooManyPending) }
     let state = waits ? TaskState.blocked : isPlaceFree(old.kind) ? .enqueued : .held
-    remove(old.sequence)
-    introduce(old.definition, state, shows: true, isAgain: true, after: named)
-    diary?.carry(from: old.sequence, to: lastSequence, at: now)
-    guard var sight = self[id] else { return }
+    before[old.sequence] = named.isEmpty ? nil : named
+    diary?.carry(from: old.sequence, to: old.sequence, at: now)
+    var sight = Sight(TaskRecord(old.definition, sequence: old.sequence, state: state, at: now))
     (sight.earliestBegin, sight.anchor, sight.generation) = (now, now, old.generation)
     (sight.responseTimes, sight.lastOutcome, sight.output) = (old.responseTimes, old.lastOutcome, old.output)
     (sight.failedAt, sight.failedAttempt) = (old.failedAt, old.failedAttempt)

@@ -41,6 +41,9 @@ import Testing
       Field(name: "max_input_size", allowed: [0, 10_240, 1 << 29], refused: [1 << 29 + 1, .max]) {
         $0.maxInputSize = UInt64($1)
       },
+      Field(name: "max_output_size", allowed: [0, 1 << 20, 1 << 29], refused: [1 << 29 + 1, .max]) {
+        $0.maxOutputSize = UInt64($1)
+      },
       Field(name: "max_pending_refresh", allowed: [0, 1, 0xFFFF_FFFF], refused: []) {
         $0.maxPendingRefresh = UInt32($1)
       },

@@ -49,7 +49,7 @@ extension VectorPlayer {
       recipe.schedule = schedule
     }
     if let priority = try call.integer("priority") { recipe.priority = Int32(priority) }
-    let policies = ["keep", "replace", "update", "append", "append_or_replace"]
+    let policies = ["keep", "replace", "update", "append", "append_or_replace", "skip"]
     if let policy = try index(call.text("existing"), in: policies) { recipe.existing = policy }
     if let recurrence = try index(call.text("recurrence"), in: ["after_completion", "anchored"]) {
       recipe.recurrence = recurrence

@@ -161,6 +161,8 @@ final class VectorPlayer {
       try waits(id, expect)
     } else if let id = try step.text("left") {
       try left(id, expect)
+    } else if let id = try step.text("retry") {
+      try status(expect) { try host.retry(id) }
     } else if let call = try step.take("set_next")?.object("set_next") {
       let (id, next) = (try call.required("id").text("id"), try call.milliseconds("to_ms") ?? -1)
       try call.finish()

@@ -198,7 +198,7 @@ final class Walk {
 
   private func register() throws {
     let schedule = chance.pick([Schedule.standing, .once, .once, .periodic])
-    let policies: [ExistingPolicy?] = [nil, nil, .keep, .replace, .update]
+    let policies: [ExistingPolicy?] = [nil, nil, .keep, .replace, .update, .skip]
     let existing = chance.pick(schedule == .once ? policies + [.append, .append, .appendOrReplace] : policies)
     // What is running is where most can go wrong.
     let running = model.records.values.filter { $0.state == .running }.map(\.id).sorted()

@@ -279,6 +279,11 @@ class Scenario:
             "preferred": words[end + 1 :],
         }
 
+    def retry(self, id: str) -> dict[str, Any]:
+        """A failed task is enqueued again."""
+        self.ask("retry", id)
+        return {}
+
     def set_next(self, step: dict[str, Any]) -> dict[str, Any]:
         """When a task is due next."""
         self.ask("set_next", step["id"], at=step["to_ms"] * MS)

@@ -234,6 +234,8 @@ const (
 	ExistingAppend Existing = 3
 	// ExistingAppendOrReplace: The same, but starts also after a failure.
 	ExistingAppendOrReplace Existing = 4
+	// ExistingSkip: As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.
+	ExistingSkip Existing = 5
 )
 
 // String is its name in the header, or unknown.
@@ -251,6 +253,8 @@ func (n Existing) String() string {
 		return "append"
 	case ExistingAppendOrReplace:
 		return "append_or_replace"
+	case ExistingSkip:
+		return "skip"
 	}
 	return "unknown"
 }
@@ -696,6 +700,8 @@ const (
 	EventQuotaUsedUp EventType = 24
 	// EventQuotaLeft: Something of the quota of expedited tasks is left again.
 	EventQuotaLeft EventType = 25
+	// EventOutputLost: A run has succeeded, and what it left is not kept, because it is too long (max_output_size): progress_done has its bytes, progress_total how many are kept at most.
+	EventOutputLost EventType = 26
 )
 
 // String is its name in the header, or unknown.
@@ -751,6 +757,8 @@ func (n EventType) String() string {
 		return "quota_used_up"
 	case EventQuotaLeft:
 		return "quota_left"
+	case EventOutputLost:
+		return "output_lost"
 	}
 	return "unknown"
 }

@@ -480,6 +480,34 @@ func (s *Scheduler) Retry(id string) error {
 	})
 }
 
+// RetrySuccessors enqueues a failed task again, and all that failed because of it; how many.
+func (s *Scheduler) RetrySuccessors(id string) (uint64, error) {
+	return s.counted(id, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_retry_successors(s.handle, data, length, count)
+	})
+}
+
+// RetryTag enqueues the failed tasks with a tag again, with successors also all that failed because of them; how many.
+func (s *Scheduler) RetryTag(tag string, successors bool) (uint64, error) {
+	return s.counted(tag, func(data *C.char, length C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_retry_all(s.handle, data, length, retryFlags(successors), count)
+	})
+}
+
+// RetryAll enqueues all failed tasks again, with successors also all that failed because of them; how many.
+func (s *Scheduler) RetryAll(successors bool) (uint64, error) {
+	return s.counted("", func(_ *C.char, _ C.int64_t, count *C.uint64_t) C.selene_status {
+		return C.selene_task_retry_all(s.handle, nil, 0, retryFlags(successors), count)
+	})
+}
+
+func retryFlags(successors bool) C.uint32_t {
+	if successors {
+		return C.SELENE_RETRY_SUCCESSORS
+	}
+	return 0
+}
+
 // Output is what the last success of a task left; nil: nothing.
 func (s *Scheduler) Output(id string) ([]byte, error) {
 	var raw *C.selene_task_output

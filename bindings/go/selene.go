@@ -192,6 +192,8 @@ type Options struct {
 	WaitLogEntries uint64
 	// MaxInputSize is how many bytes of input a task may carry (10 240).
 	MaxInputSize uint64
+	// MaxOutputSize is how many bytes of output a run may leave (1 MiB).
+	MaxOutputSize uint64
 	// Seed is that of the jitter; 0: taken from the clock.
 	Seed uint64
 	// ObservedRange scores with the observed range, Freshness ranks by the freshness rule.
@@ -230,6 +232,9 @@ func Open(options Options) (*Scheduler, error) {
 	}
 	if options.MaxInputSize > 0 {
 		raw.max_input_size = C.uint64_t(options.MaxInputSize)
+	}
+	if options.MaxOutputSize > 0 {
+		raw.max_output_size = C.uint64_t(options.MaxOutputSize)
 	}
 	raw.seed = C.uint64_t(options.Seed)
 	for flag, isSet := range map[C.uint32_t]bool{

@@ -51,7 +51,8 @@ export const structs = {
   "clock_start": "i64",
   "expedited_quota": "i64",
   "thread_stack_size": "u64",
-  "wait_log_entries": "u64"
+  "wait_log_entries": "u64",
+  "max_output_size": "u64"
  },
  "scheduler_info": {
   "struct_size": "u32",
@@ -175,7 +176,8 @@ export const structs = {
   "latest_begin": "i64",
   "conditions": "ptr",
   "condition_count": "u32",
-  "reserved": "u32"
+  "reserved": "u32",
+  "output_lost": "u64"
  },
  "task_output": {
   "struct_size": "u32",
@@ -214,7 +216,8 @@ export const structs = {
   "urgent": "u32",
   "latest_begin": "i64",
   "expedited": "u32",
-  "unknown_constraints": "u32"
+  "unknown_constraints": "u32",
+  "output_lost": "u64"
  },
  "wait": {
   "name": "text",
@@ -663,6 +666,7 @@ export const constants = {
  "EXISTING_UPDATE": 2,
  "EXISTING_APPEND": 3,
  "EXISTING_APPEND_OR_REPLACE": 4,
+ "EXISTING_SKIP": 5,
  "RECURRENCE_AFTER_COMPLETION": 0,
  "RECURRENCE_ANCHORED": 1,
  "RECURRENCE_CALENDAR": 2,
@@ -687,6 +691,7 @@ export const constants = {
  "TASK_AFTER_ANY_END": 2,
  "TASK_EXPEDITED": 4,
  "TASK_REFUSE_OUT_OF_QUOTA": 8,
+ "RETRY_SUCCESSORS": 1,
  "REASON_NOT_DUE": 1,
  "REASON_CONSTRAINTS": 2,
  "REASON_NO_HANDLER": 3,
@@ -777,6 +782,7 @@ export const constants = {
  "EVENT_CONDITION_LOST": 23,
  "EVENT_QUOTA_USED_UP": 24,
  "EVENT_QUOTA_LEFT": 25,
+ "EVENT_OUTPUT_LOST": 26,
  "LOG_ERROR": 1,
  "LOG_WARNING": 2,
  "LOG_INFO": 3,

@@ -50,7 +50,8 @@ export type Existing =
   | 'replace'
   | 'update'
   | 'append'
-  | 'append_or_replace';
+  | 'append_or_replace'
+  | 'skip';
 export type Recurrence =
   | 'after_completion'
   | 'anchored'
@@ -156,7 +157,8 @@ export type EventType =
   | 'condition_met'
   | 'condition_lost'
   | 'quota_used_up'
-  | 'quota_left';
+  | 'quota_left'
+  | 'output_lost';
 export type Constraint =
   | 'network'
   | 'external_power'

@@ -67,6 +67,8 @@ export interface Options {
   expeditedQuota?: number;
   /** How far back `waits` knows what happened to all tasks alike: so many windows and dispatches; default 4 096. */
   waitLogEntries?: number;
+  /** How many bytes of output a run may leave: 1 MiB. */
+  maxOutputSize?: number;
 }
 
 /** How `connect` of Node.js reaches the process that has a store open. */
@@ -400,6 +402,8 @@ export class Scheduler {
   groups(): string[];
   /** Enqueues a failed task again. */
   retry(id: string): void;
+  /** Enqueues a failed task again, and all that failed because of it; gives how many. */
+  retrySuccessors(id: string): number;
   get(id: string): TaskInfo | undefined;
   /** What the last success of a task left; none if it left nothing. Throws NOT_FOUND. */
   output(id: string): Uint8Array;

@@ -175,6 +175,7 @@ const OPTIONS = {
   backoffJitter: ['backoff_jitter', (value) => integer(value, 'backoffJitter')],
   stopGrace: ['stop_grace', (value) => nanoseconds(value, 'stopGrace')],
   expeditedQuota: ['expedited_quota', (value) => nanoseconds(value, 'expeditedQuota')],
+  maxOutputSize: ['max_output_size', (value) => integer(value, 'maxOutputSize')],
   waitLogEntries: ['wait_log_entries', (value) => integer(value, 'waitLogEntries')],
   seed: ['seed', (value) => BigInt.asUintN(64, BigInt(value))],
 };
@@ -659,6 +660,13 @@ export class Scheduler {
   retry(id) {
     this.#named('selene_task_retry', id);
     this.#wake();
+  }
+
+  /** Enqueues a failed task again, and all that failed because of it; gives how many. */
+  retrySuccessors(id) {
+    const count = this.#counted('selene_task_retry_successors', id);
+    this.#wake();
+    return count;
   }
 
   /** A task's record, or undefined if there is none. */

@@ -53,7 +53,7 @@ extension TaskRecord {
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
         || failure != nil || isPaused || isNextSaid || isExpectationLearnt || output != nil
-        || definition.afterCount > 0 || trail != nil
+        || outputLost > 0 || definition.afterCount > 0 || trail != nil
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -71,7 +71,7 @@ extension TaskRecord {
       hasRun && definition.schedule == .periodic && (state == .enqueued || state == .cancelled) && trail == nil
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
-      || isNextSaid || isExpectationLearnt || output != nil || definition.afterCount > 0
+      || isNextSaid || isExpectationLearnt || output != nil || outputLost > 0 || definition.afterCount > 0
       || keepsDue || trail != nil
     if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
@@ -91,6 +91,7 @@ extension TaskRecord {
     if definition.afterCount > 0 { fields.append(field: 26, definition.after) }
     if keepsDue { fields.append(field: 27, ranDue) }
     if let trail { trail.packed.withUnsafeBytes { fields.append(field: 28, $0) } }
+    if outputLost > 0 { fields.append(field: 29, Int64(clamping: outputLost)) }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -285,7 +286,9 @@ struct TaskRows {
     let packedTrail = fields.text(28)
     let trail = packedTrail.flatMap { WaitTrail($0) }
     if packedTrail != nil && trail == nil { fields.refuse() }
-    guard fields.isAtEnd, (0..<17 << 16).contains(learnt), responseTimes.count <= TaskDefinition.mostResponseTimes,
+    let outputLost = fields.number(29)
+    guard fields.isAtEnd, outputLost.map({ $0 > 0 }) ?? true, (0..<17 << 16).contains(learnt),
+      responseTimes.count <= TaskDefinition.mostResponseTimes,
       expected.map({ $0 >= 0 && definition.expectedResponse < 0 }) ?? true,
       let generation = UInt32(exactly: facts[0]), let stopReason = Int32(exactly: facts[2]).flatMap(StopReason.init)
     else { return nil }
@@ -302,8 +305,8 @@ struct TaskRows {
       anchor: facts[5], periodBase: facts[6], lastRun: row.lastRun, changedAt: facts[4], responseTimes: responseTimes,
       failure: failure, freshSince: freshSince,
       outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)), isPaused: isPaused,
-      isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) }, ranDue: ranDue,
-      trail: trail)
+      isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) },
+      outputLost: UInt64(outputLost ?? 0), ranDue: ranDue, trail: trail)
   }
 }
 

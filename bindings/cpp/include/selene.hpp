@@ -70,6 +70,7 @@ enum class existing : std::int32_t {
     update = SELENE_EXISTING_UPDATE,
     append = SELENE_EXISTING_APPEND,
     append_or_replace = SELENE_EXISTING_APPEND_OR_REPLACE,
+    skip = SELENE_EXISTING_SKIP,
 };
 enum class recurrence : std::int32_t {
     after_completion = SELENE_RECURRENCE_AFTER_COMPLETION,
@@ -505,6 +506,7 @@ struct options {
     bool background_threads = false;
     /** How far back scheduler::waits knows what happened to all tasks alike: so many windows and dispatches. */
     std::uint64_t wait_log_entries = 4096;
+    std::uint64_t max_output_size = 1 << 20;
     /** Of what is drawn by chance, such as task::jitter; 0: taken from the clock. */
     std::uint64_t seed = 0;
     bool hold = false;
@@ -876,6 +878,7 @@ class scheduler {
         raw.thread_stack_size = given.thread_stack_size;
         if (given.background_threads) raw.thread_quality = SELENE_THREADS_BACKGROUND;
         raw.wait_log_entries = given.wait_log_entries;
+        raw.max_output_size = given.max_output_size;
         raw.seed = given.seed;
         if (given.hold) raw.flags |= SELENE_OPTIONS_HOLD;
         if (given.observed_range) raw.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
@@ -1266,6 +1269,12 @@ class scheduler {
     /** Enqueues a failed task again. */
     void retry(std::string_view id) {
         detail::check(selene_task_retry(handle_, id.data(), detail::length(id)));
+    }
+    /** Enqueues a failed task again, and all that failed because of it; how many. */
+    std::uint64_t retry_successors(std::string_view id) {
+        std::uint64_t count = 0;
+        detail::check(selene_task_retry_successors(handle_, id.data(), detail::length(id), &count));
+        return count;
     }
     /** Every reason why a task does not run now, and its rank. */
     selene::explanation explain(std::string_view id) const {

@@ -125,6 +125,8 @@ namespace Selene
         Append = 3,
         /// <summary>The same, but starts also after a failure.</summary>
         AppendOrReplace = 4,
+        /// <summary>As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.</summary>
+        Skip = 5,
     }
 
     /// <summary>From when a period counts. A number that has no name here is of a newer library.</summary>
@@ -389,6 +391,8 @@ namespace Selene
         QuotaUsedUp = 24,
         /// <summary>Something of the quota of expedited tasks is left again.</summary>
         QuotaLeft = 25,
+        /// <summary>A run has succeeded, and what it left is not kept, because it is too long (max_output_size): progress_done has its bytes, progress_total how many are kept at most.</summary>
+        OutputLost = 26,
     }
 
     /// <summary>What a condition of the host is. A number that has no name here is of a newer library.</summary>

@@ -48,6 +48,9 @@ namespace Selene
         /// <summary>How many bytes of input a task may carry: 10 240.</summary>
         public ulong? MaxInputSize { get; set; }
 
+        /// <summary>How many bytes of output a run may leave: 1 MiB.</summary>
+        public ulong? MaxOutputSize { get; set; }
+
         /// <summary>How many threads may be left with handlers that overran.</summary>
         public uint? MaxOverrunThreads { get; set; }
 
@@ -106,6 +109,7 @@ namespace Selene
                 raw.stop_grace = StopGrace?.Nanoseconds ?? raw.stop_grace;
                 raw.expedited_quota = ExpeditedQuota?.Nanoseconds ?? raw.expedited_quota;
                 raw.max_input_size = MaxInputSize ?? raw.max_input_size;
+                raw.max_output_size = MaxOutputSize ?? raw.max_output_size;
                 raw.max_overrun_threads = MaxOverrunThreads ?? raw.max_overrun_threads;
                 raw.max_overrun_per_handler = MaxOverrunPerHandler ?? raw.max_overrun_per_handler;
                 raw.seed = Seed;

@@ -41,6 +41,7 @@ namespace Selene
         internal const int TASK_AFTER_ANY_END = 2;
         internal const int TASK_EXPEDITED = 4;
         internal const int TASK_REFUSE_OUT_OF_QUOTA = 8;
+        internal const int RETRY_SUCCESSORS = 1;
         internal const int WINDOW_STRICT_FIT = 1;
         internal const int WINDOW_INLINE = 2;
         internal const int WINDOW_ROLLING = 4;
@@ -138,7 +139,7 @@ namespace Selene
             [FieldOffset(112)] internal long greatest;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 248)]
+        [StructLayout(LayoutKind.Explicit, Size = 256)]
         internal struct Options
         {
             [FieldOffset(0)] internal uint struct_size;
@@ -174,6 +175,7 @@ namespace Selene
             [FieldOffset(224)] internal long expedited_quota;
             [FieldOffset(232)] internal ulong thread_stack_size;
             [FieldOffset(240)] internal ulong wait_log_entries;
+            [FieldOffset(248)] internal ulong max_output_size;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 112)]
@@ -253,7 +255,7 @@ namespace Selene
             [FieldOffset(212)] internal uint reserved;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 640)]
+        [StructLayout(LayoutKind.Explicit, Size = 648)]
         internal struct TaskInfo
         {
             [FieldOffset(0)] internal uint struct_size;
@@ -313,6 +315,7 @@ namespace Selene
             [FieldOffset(624)] internal Text* conditions;
             [FieldOffset(632)] internal uint condition_count;
             [FieldOffset(636)] internal uint reserved;
+            [FieldOffset(640)] internal ulong output_lost;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 24)]
@@ -340,7 +343,7 @@ namespace Selene
             [FieldOffset(8)] internal long may_change_at;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 368)]
+        [StructLayout(LayoutKind.Explicit, Size = 376)]
         internal struct Explanation
         {
             [FieldOffset(0)] internal uint struct_size;
@@ -364,6 +367,7 @@ namespace Selene
             [FieldOffset(352)] internal long latest_begin;
             [FieldOffset(360)] internal uint expedited;
             [FieldOffset(364)] internal uint unknown_constraints;
+            [FieldOffset(368)] internal ulong output_lost;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 48)]
@@ -914,6 +918,14 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_retry(ulong scheduler, byte* id, long id_length);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_task_retry_successors(
+            ulong scheduler, byte* id, long id_length, ulong* out_count);
+
+        [DllImport(Library, ExactSpelling = true)]
+        internal static extern int selene_task_retry_all(
+            ulong scheduler, byte* tag, long tag_length, uint flags, ulong* out_count);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_set_next(ulong scheduler, byte* id, long id_length, long next);

@@ -56,7 +56,7 @@ def test_what_a_handler_returns_is_its_output() -> None:
 def test_what_cannot_be_kept_is_a_success_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
     loop: list[object] = []
     loop.append(loop)
-    with Scheduler(max_input_size=100) as scheduler:
+    with Scheduler(max_output_size=100) as scheduler:
         for name, value in {"object": object(), "long": "x" * 101, "loop": loop, "nan": float("nan")}.items():
 
             def work(_: Run, value: object = value) -> object:
@@ -67,12 +67,19 @@ def test_what_cannot_be_kept_is_a_success_all_the_same(caplog: pytest.LogCapture
         with caplog.at_level(logging.WARNING, "pyselene"):
             assert scheduler.run_cycle().new_data == 4
         assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
-        assert all(scheduler.output(name) == b"" for name in scheduler)
+        for name in scheduler:
+            lost = 101 if name == "long" else 0
+            assert scheduler.get(name).output_lost == scheduler.explain(name).output_lost == lost
+            if lost:
+                with pytest.raises(selene.TooLarge, match="101"):
+                    scheduler.output(name)
+            else:
+                assert scheduler.output(name) == b""
 
 
 def test_a_run_says_what_it_leaves() -> None:
     runs: list[Run] = []
-    with Scheduler(max_input_size=100) as scheduler:
+    with Scheduler(max_output_size=100) as scheduler:
 
         @scheduler.task(every=60, backoff=selene.NoBackoff())
         def count(run: Run) -> object:
@@ -85,6 +92,7 @@ def test_a_run_says_what_it_leaves() -> None:
                 run.set_output({1, 2})
             with pytest.raises(selene.TooLarge, match="101"):
                 run.set_output(b"x" * 101)
+            run.set_output({"n": len(runs), "before": run.output().text})
             return None
 
         scheduler.run_cycle()
@@ -193,5 +201,7 @@ def test_commands_leave_what_they_write_to_a_file(folder: Path, program: str) ->
         assert scheduler.output("short") == b"rows: 3\x1b[2J"
         assert scheduler.get("none").last_outcome is Outcome.NEW_DATA
         assert scheduler.get("long").last_outcome is Outcome.NEW_DATA
-        assert [scheduler.output(name) for name in ("fails", "none", "long")] == [b"", b"", b""]
+        assert [scheduler.output(name) for name in ("fails", "none")] == [b"", b""]
+        with pytest.raises(selene.TooLarge, match="output is 2000000 bytes"):
+            scheduler.output("long")
     assert not list(folder.rglob("*.output"))

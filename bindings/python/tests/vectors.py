@@ -233,6 +233,11 @@ class Player:
             "preferred": list(waits.preferred_ids),
         }
 
+    def retry(self, id: str) -> dict[str, Any]:
+        """A failed task is enqueued again."""
+        self.scheduler.retry(id)
+        return {}
+
     def set_next(self, step: dict[str, Any]) -> dict[str, Any]:
         """When a task is due next."""
         self.scheduler.set_next(step["id"], selene._time.instant(step["to_ms"] * MS))

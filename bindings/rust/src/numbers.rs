@@ -371,6 +371,8 @@ pub enum Existing {
     Append,
     /// The same, but starts also after a failure.
     AppendOrReplace,
+    /// As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.
+    Skip,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -385,6 +387,7 @@ impl Existing {
             Existing::Update => raw::SELENE_EXISTING_UPDATE,
             Existing::Append => raw::SELENE_EXISTING_APPEND,
             Existing::AppendOrReplace => raw::SELENE_EXISTING_APPEND_OR_REPLACE,
+            Existing::Skip => raw::SELENE_EXISTING_SKIP,
             Existing::Other(number) => number,
         }
     }
@@ -398,6 +401,7 @@ impl Existing {
             raw::SELENE_EXISTING_UPDATE => Existing::Update,
             raw::SELENE_EXISTING_APPEND => Existing::Append,
             raw::SELENE_EXISTING_APPEND_OR_REPLACE => Existing::AppendOrReplace,
+            raw::SELENE_EXISTING_SKIP => Existing::Skip,
             other => Existing::Other(other),
         }
     }
@@ -411,6 +415,7 @@ impl Existing {
             Existing::Update => "update",
             Existing::Append => "append",
             Existing::AppendOrReplace => "append_or_replace",
+            Existing::Skip => "skip",
             Existing::Other(_) => "unknown",
         }
     }
@@ -1095,6 +1100,8 @@ pub enum EventType {
     QuotaUsedUp,
     /// Something of the quota of expedited tasks is left again.
     QuotaLeft,
+    /// A run has succeeded, and what it left is not kept, because it is too long (max_output_size): progress_done has its bytes, progress_total how many are kept at most.
+    OutputLost,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -1128,6 +1135,7 @@ impl EventType {
             EventType::ConditionLost => raw::SELENE_EVENT_CONDITION_LOST,
             EventType::QuotaUsedUp => raw::SELENE_EVENT_QUOTA_USED_UP,
             EventType::QuotaLeft => raw::SELENE_EVENT_QUOTA_LEFT,
+            EventType::OutputLost => raw::SELENE_EVENT_OUTPUT_LOST,
             EventType::Other(number) => number,
         }
     }
@@ -1160,6 +1168,7 @@ impl EventType {
             raw::SELENE_EVENT_CONDITION_LOST => EventType::ConditionLost,
             raw::SELENE_EVENT_QUOTA_USED_UP => EventType::QuotaUsedUp,
             raw::SELENE_EVENT_QUOTA_LEFT => EventType::QuotaLeft,
+            raw::SELENE_EVENT_OUTPUT_LOST => EventType::OutputLost,
             other => EventType::Other(other),
         }
     }
@@ -1192,6 +1201,7 @@ impl EventType {
             EventType::ConditionLost => "condition_lost",
             EventType::QuotaUsedUp => "quota_used_up",
             EventType::QuotaLeft => "quota_left",
+            EventType::OutputLost => "output_lost",
             EventType::Other(_) => "unknown",
         }
     }

@@ -101,6 +101,7 @@ pub const SELENE_EXISTING_REPLACE: i32 = 1;
 pub const SELENE_EXISTING_UPDATE: i32 = 2;
 pub const SELENE_EXISTING_APPEND: i32 = 3;
 pub const SELENE_EXISTING_APPEND_OR_REPLACE: i32 = 4;
+pub const SELENE_EXISTING_SKIP: i32 = 5;
 pub const SELENE_RECURRENCE_AFTER_COMPLETION: i32 = 0;
 pub const SELENE_RECURRENCE_ANCHORED: i32 = 1;
 pub const SELENE_RECURRENCE_CALENDAR: i32 = 2;
@@ -125,6 +126,7 @@ pub const SELENE_TASK_STEADY: i32 = 1;
 pub const SELENE_TASK_AFTER_ANY_END: i32 = 2;
 pub const SELENE_TASK_EXPEDITED: i32 = 4;
 pub const SELENE_TASK_REFUSE_OUT_OF_QUOTA: i32 = 8;
+pub const SELENE_RETRY_SUCCESSORS: i32 = 1;
 pub const SELENE_REASON_NOT_DUE: i32 = 1;
 pub const SELENE_REASON_CONSTRAINTS: i32 = 2;
 pub const SELENE_REASON_NO_HANDLER: i32 = 3;
@@ -215,6 +217,7 @@ pub const SELENE_EVENT_CONDITION_MET: i32 = 22;
 pub const SELENE_EVENT_CONDITION_LOST: i32 = 23;
 pub const SELENE_EVENT_QUOTA_USED_UP: i32 = 24;
 pub const SELENE_EVENT_QUOTA_LEFT: i32 = 25;
+pub const SELENE_EVENT_OUTPUT_LOST: i32 = 26;
 pub const SELENE_LOG_ERROR: i32 = 1;
 pub const SELENE_LOG_WARNING: i32 = 2;
 pub const SELENE_LOG_INFO: i32 = 3;
@@ -387,6 +390,7 @@ pub struct selene_options {
     pub expedited_quota: i64,
     pub thread_stack_size: u64,
     pub wait_log_entries: u64,
+    pub max_output_size: u64,
 }
 
 #[repr(C)]
@@ -526,6 +530,7 @@ pub struct selene_task_info {
     pub conditions: *const selene_text,
     pub condition_count: u32,
     pub reserved: u32,
+    pub output_lost: u64,
 }
 
 #[repr(C)]
@@ -577,6 +582,7 @@ pub struct selene_explanation {
     pub latest_begin: i64,
     pub expedited: u32,
     pub unknown_constraints: u32,
+    pub output_lost: u64,
 }
 
 #[repr(C)]
@@ -1060,6 +1066,8 @@ extern "C" {
     pub fn selene_task_cancel_tag(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_cancel_all(scheduler: selene_scheduler, out_count: *mut u64) -> selene_status;
     pub fn selene_task_retry(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
+    pub fn selene_task_retry_successors(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_count: *mut u64) -> selene_status;
+    pub fn selene_task_retry_all(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, flags: u32, out_count: *mut u64) -> selene_status;
     pub fn selene_task_set_next(scheduler: selene_scheduler, id: *const c_char, id_length: i64, next: i64) -> selene_status;
     pub fn selene_task_pause(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_pause_tag(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_count: *mut u64) -> selene_status;
@@ -1236,7 +1244,7 @@ mod layout {
         assert_eq!(offset!(selene_fault, value), 96);
         assert_eq!(offset!(selene_fault, least), 104);
         assert_eq!(offset!(selene_fault, greatest), 112);
-        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (248, 8));
+        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (256, 8));
         assert_eq!(offset!(selene_options, struct_size), 0);
         assert_eq!(offset!(selene_options, flags), 4);
         assert_eq!(offset!(selene_options, permitted), 8);
@@ -1270,6 +1278,7 @@ mod layout {
         assert_eq!(offset!(selene_options, expedited_quota), 224);
         assert_eq!(offset!(selene_options, thread_stack_size), 232);
         assert_eq!(offset!(selene_options, wait_log_entries), 240);
+        assert_eq!(offset!(selene_options, max_output_size), 248);
         assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (112, 8));
         assert_eq!(offset!(selene_scheduler_info, struct_size), 0);
         assert_eq!(offset!(selene_scheduler_info, flags), 4);
@@ -1331,7 +1340,7 @@ mod layout {
         assert_eq!(offset!(selene_task, conditions), 200);
         assert_eq!(offset!(selene_task, condition_count), 208);
         assert_eq!(offset!(selene_task, reserved), 212);
-        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (640, 8));
+        assert_eq!((size_of::<selene_task_info>(), align_of::<selene_task_info>()), (648, 8));
         assert_eq!(offset!(selene_task_info, struct_size), 0);
         assert_eq!(offset!(selene_task_info, flags), 4);
         assert_eq!(offset!(selene_task_info, id), 8);
@@ -1389,6 +1398,7 @@ mod layout {
         assert_eq!(offset!(selene_task_info, conditions), 624);
         assert_eq!(offset!(selene_task_info, condition_count), 632);
         assert_eq!(offset!(selene_task_info, reserved), 636);
+        assert_eq!(offset!(selene_task_info, output_lost), 640);
         assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
         assert_eq!(offset!(selene_task_output, struct_size), 0);
         assert_eq!(offset!(selene_task_output, flags), 4);
@@ -1402,7 +1412,7 @@ mod layout {
         assert_eq!(offset!(selene_reason, reason), 0);
         assert_eq!(offset!(selene_reason, constraints), 4);
         assert_eq!(offset!(selene_reason, may_change_at), 8);
-        assert_eq!((size_of::<selene_explanation>(), align_of::<selene_explanation>()), (368, 8));
+        assert_eq!((size_of::<selene_explanation>(), align_of::<selene_explanation>()), (376, 8));
         assert_eq!(offset!(selene_explanation, struct_size), 0);
         assert_eq!(offset!(selene_explanation, flags), 4);
         assert_eq!(offset!(selene_explanation, state), 8);
@@ -1424,6 +1434,7 @@ mod layout {
         assert_eq!(offset!(selene_explanation, latest_begin), 352);
         assert_eq!(offset!(selene_explanation, expedited), 360);
         assert_eq!(offset!(selene_explanation, unknown_constraints), 364);
+        assert_eq!(offset!(selene_explanation, output_lost), 368);
         assert_eq!((size_of::<selene_wait>(), align_of::<selene_wait>()), (48, 8));
         assert_eq!(offset!(selene_wait, name), 0);
         assert_eq!(offset!(selene_wait, reason), 16);

@@ -115,6 +115,11 @@ impl Options {
         self.raw.max_input_size = bytes;
         self
     }
+    /// Bytes of output that a run may leave.
+    pub fn max_output_size(mut self, bytes: u64) -> Options {
+        self.raw.max_output_size = bytes;
+        self
+    }
     /// Seed of the jitter.
     pub fn seed(mut self, seed: u64) -> Options {
         self.raw.seed = seed;
@@ -569,6 +574,13 @@ impl Scheduler {
     /// Enqueues a failed task again.
     pub fn retry(&self, id: &str) -> Result<()> {
         check(unsafe { raw::selene_task_retry(self.handle(), id.as_ptr().cast(), length(id.as_bytes())) })
+    }
+    /// Enqueues a failed task again, and all that failed because of it; how many.
+    pub fn retry_successors(&self, id: &str) -> Result<u64> {
+        let mut count = 0;
+        let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
+        check(unsafe { raw::selene_task_retry_successors(self.handle(), data, length, &mut count) })?;
+        Ok(count)
     }
     /// Why a task does not run now.
     pub fn explain(&self, id: &str) -> Result<Explanation> {

@@ -570,6 +570,9 @@ selene_status show_task(const struct session *session, const char *id) {
     puts(printable(info->id.data, info->id.length).text);
     show_definition(info);
     show_history(session, info);
+    if (info->output_lost)
+        printf("  left %llu bytes, which are too many and were not kept\n",
+               (unsigned long long)info->output_lost);
     if (info->output_length) show_output(session, info->id);
     printf("  ");
     show_reasons(session, info->id, &session->options->window);

@@ -160,6 +160,8 @@ class Explanation:
     unknown: Constraint = _NONE
     #: Why it failed, if it has, as far as that is known.
     failure: str = ""
+    #: How many bytes its last success left, more than are kept; 0: none.
+    output_lost: int = 0
 
     @property
     def latest_begin(self) -> datetime | None:
@@ -242,6 +244,8 @@ class Explanation:
             lines.append("  it is expedited, so it goes first")
         if self.unknown:
             lines.append(f"  not known, so taken as satisfied: {self.unknown}")
+        if self.output_lost:
+            lines.append(f"  its last success left {self.output_lost} bytes, which are too many and were not kept")
         if self.pace is not None:
             lines.append(f"  {self.turn()}")
         return "\n".join(lines)
@@ -297,8 +301,8 @@ def explanation(
     values: tuple[Any, ...] = layout(_raw.selene_explanation).unpack_from(raw)
     _, _, state, count = values[:4]
     flat = values[4 : 4 + 3 * count]
-    rank, eligible, score, estimate, last_room = values[-16:-11]
-    attempts, urgent, latest_begin, expedited, unknown = values[-5:]
+    rank, eligible, score, estimate, last_room = values[-17:-12]
+    attempts, urgent, latest_begin, expedited, unknown, output_lost = values[-6:]
     reasons = tuple(
         Reason(
             ReasonCode(flat[i]),
@@ -320,11 +324,12 @@ def explanation(
         estimate,
         None if last_room < 0 else last_room,
         attempts,
-        pace_of(values[-11:-5]),
+        pace_of(values[-12:-6]),
         calendar,
         latest_begin or None,
         bool(urgent),
         bool(expedited),
         Constraint(unknown),
         failure,
+        output_lost,
     )

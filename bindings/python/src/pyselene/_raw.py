@@ -118,6 +118,7 @@ SELENE_EXISTING_REPLACE = 1
 SELENE_EXISTING_UPDATE = 2
 SELENE_EXISTING_APPEND = 3
 SELENE_EXISTING_APPEND_OR_REPLACE = 4
+SELENE_EXISTING_SKIP = 5
 SELENE_RECURRENCE_AFTER_COMPLETION = 0
 SELENE_RECURRENCE_ANCHORED = 1
 SELENE_RECURRENCE_CALENDAR = 2
@@ -142,6 +143,7 @@ SELENE_TASK_STEADY = 1
 SELENE_TASK_AFTER_ANY_END = 2
 SELENE_TASK_EXPEDITED = 4
 SELENE_TASK_REFUSE_OUT_OF_QUOTA = 8
+SELENE_RETRY_SUCCESSORS = 1
 SELENE_REASON_NOT_DUE = 1
 SELENE_REASON_CONSTRAINTS = 2
 SELENE_REASON_NO_HANDLER = 3
@@ -232,6 +234,7 @@ SELENE_EVENT_CONDITION_MET = 22
 SELENE_EVENT_CONDITION_LOST = 23
 SELENE_EVENT_QUOTA_USED_UP = 24
 SELENE_EVENT_QUOTA_LEFT = 25
+SELENE_EVENT_OUTPUT_LOST = 26
 SELENE_LOG_ERROR = 1
 SELENE_LOG_WARNING = 2
 SELENE_LOG_INFO = 3
@@ -402,6 +405,7 @@ class selene_options(Structure):
         ("expedited_quota", c_int64),
         ("thread_stack_size", c_uint64),
         ("wait_log_entries", c_uint64),
+        ("max_output_size", c_uint64),
     )
 
 
@@ -546,6 +550,7 @@ class selene_task_info(Structure):
         ("conditions", POINTER(selene_text)),
         ("condition_count", c_uint32),
         ("reserved", c_uint32),
+        ("output_lost", c_uint64),
     )
 
 
@@ -612,6 +617,7 @@ class selene_task_info_row(NamedTuple):
     conditions: int
     condition_count: int
     reserved: int
+    output_lost: int
 
 
 class selene_task_output(Structure):
@@ -666,6 +672,7 @@ class selene_explanation(Structure):
         ("latest_begin", c_int64),
         ("expedited", c_uint32),
         ("unknown_constraints", c_uint32),
+        ("output_lost", c_uint64),
     )
 
 
@@ -1204,6 +1211,8 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_cancel_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_cancel_all": (c_int32, (c_uint64, POINTER(c_uint64))),
     "selene_task_retry": (c_int32, (c_uint64, c_char_p, c_int64)),
+    "selene_task_retry_successors": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
+    "selene_task_retry_all": (c_int32, (c_uint64, c_char_p, c_int64, c_uint32, POINTER(c_uint64))),
     "selene_task_set_next": (c_int32, (c_uint64, c_char_p, c_int64, c_int64)),
     "selene_task_pause": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_pause_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
@@ -1403,6 +1412,8 @@ class Functions:
         "selene_task_cancel_tag",
         "selene_task_cancel_all",
         "selene_task_retry",
+        "selene_task_retry_successors",
+        "selene_task_retry_all",
         "selene_task_set_next",
         "selene_task_pause",
         "selene_task_pause_tag",
@@ -1576,6 +1587,8 @@ class Functions:
     selene_task_cancel_tag: Any
     selene_task_cancel_all: Any
     selene_task_retry: Any
+    selene_task_retry_successors: Any
+    selene_task_retry_all: Any
     selene_task_set_next: Any
     selene_task_pause: Any
     selene_task_pause_tag: Any

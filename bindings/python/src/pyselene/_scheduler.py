@@ -52,8 +52,9 @@ class Scheduler(CycleCalls):
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
     - `observed_range`: score with the observed range. `freshness`: rank by the freshness rule, which learns from what
-      runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have,
-      and of output.
+      runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have
+      (10,240). `max_output_size`: bytes of output that a run may leave (1 MiB); of a longer one nothing is kept, the task
+      says so (`output_lost`), and reading the output raises TooLarge.
     - `clock`: a ToldClock of pyselene.testing, which threads wait for and a test moves; a VirtualClock, which stands
       still until it is advanced (as does any object with an `advance_ns`); or a function that gives nanoseconds since
       the Unix epoch, goes on by itself at about the pace of real time (waits last real time), and leaves the scheduler
@@ -100,6 +101,7 @@ class Scheduler(CycleCalls):
         seed: int = 0,
         wait_log_entries: int = 4_096,
         max_input_size: int = 10_240,
+        max_output_size: int = 1 << 20,
         owner: str | None = None,
         clock: VirtualClock | ToldClock | Callable[[], int] | None = None,
         executor: Executor | None = None,
@@ -145,6 +147,7 @@ class Scheduler(CycleCalls):
         raw.seed = whole(seed, "seed")
         raw.wait_log_entries = whole(wait_log_entries, "wait_log_entries")
         raw.max_input_size = whole(max_input_size, "max_input_size")
+        raw.max_output_size = whole(max_output_size, "max_output_size")
         name = b"" if path is None else path_bytes(path)
         if path is not None and not name:
             raise ValueError("path is empty; None keeps the tasks in memory")

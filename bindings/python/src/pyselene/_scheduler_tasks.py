@@ -263,11 +263,27 @@ class TaskCalls(HandlerCalls):
         """The records of what has failed, in order of registration: `last_failure` says why, retry() tries it again."""
         return self.tasks(state=State.FAILED)
 
-    def retry(self, id: str) -> None:
-        """Enqueues a failed task again, at once and with all its attempts; ValueError where it has not failed."""
+    def retry(self, id: str, *, successors: bool = False) -> int:
+        """Enqueues a failed task again, at once and with all its attempts; ValueError where it has not failed.
+
+        It waits again for those of the tasks that it comes after which have not succeeded. With `successors` all that
+        failed because of it is enqueued again, too. Says how many were.
+        """
         key = encode(id, "id")
         engine = self._engine
+        if successors:
+            return self._count(library.selene_task_retry_successors, key, len(key))
         engine.check(library.selene_task_retry(engine.handle, key, len(key)))
+        return 1
+
+    def retry_all(self, tag: str | None = None, *, successors: bool = False) -> int:
+        """Enqueues all failed tasks again, or those that carry a tag; says how many.
+
+        With `successors` also all that failed because of them. Tasks that retry() would refuse stay failed.
+        """
+        key = b"" if tag is None else encode(tag, "tag")
+        flags = _raw.SELENE_RETRY_SUCCESSORS if successors else 0
+        return self._count(library.selene_task_retry_all, None if tag is None else key, len(key), flags)
 
     def ids(self, tag: str | None = None, *, state: State | StateName | None = None) -> list[str]:
         """The ids of all tasks, or of those that carry a tag, or are in a state, in order of registration."""

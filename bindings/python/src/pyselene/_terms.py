@@ -57,9 +57,10 @@ class Existing(Named):
     UPDATE = _raw.SELENE_EXISTING_UPDATE
     APPEND = _raw.SELENE_EXISTING_APPEND
     APPEND_OR_REPLACE = _raw.SELENE_EXISTING_APPEND_OR_REPLACE
+    SKIP = _raw.SELENE_EXISTING_SKIP
 
 
-ExistingName: TypeAlias = Literal["keep", "replace", "update", "append", "append_or_replace"]
+ExistingName: TypeAlias = Literal["keep", "replace", "update", "append", "append_or_replace", "skip"]
 
 
 class QuotaPolicy(Named):

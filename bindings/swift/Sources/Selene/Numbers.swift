@@ -214,6 +214,8 @@ public struct Existing: RawRepresentable, Hashable, Sendable, CustomStringConver
   public static let append = Existing(rawValue: 3)
   /// The same, but starts also after a failure.
   public static let appendOrReplace = Existing(rawValue: 4)
+  /// As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.
+  public static let skip = Existing(rawValue: 5)
 
   /// Its name in the header, or its number.
   public var description: String {
@@ -224,6 +226,7 @@ public struct Existing: RawRepresentable, Hashable, Sendable, CustomStringConver
     case 2: "update"
     case 3: "append"
     case 4: "append_or_replace"
+    case 5: "skip"
     default: "\(rawValue)"
     }
   }
@@ -628,6 +631,8 @@ public struct EventType: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let quotaUsedUp = EventType(rawValue: 24)
   /// Something of the quota of expedited tasks is left again.
   public static let quotaLeft = EventType(rawValue: 25)
+  /// A run has succeeded, and what it left is not kept, because it is too long (max_output_size): progress_done has its bytes, progress_total how many are kept at most.
+  public static let outputLost = EventType(rawValue: 26)
 
   /// Its name in the header, or its number.
   public var description: String {
@@ -657,6 +662,7 @@ public struct EventType: RawRepresentable, Hashable, Sendable, CustomStringConve
     case 23: "condition_lost"
     case 24: "quota_used_up"
     case 25: "quota_left"
+    case 26: "output_lost"
     default: "\(rawValue)"
     }
   }

@@ -32,6 +32,8 @@ public struct Options: Sendable {
   public var expeditedQuota: Duration = .seconds(600)
   /// How many bytes of input a task may carry.
   public var maxInputSize: UInt64 = 10_240
+  /// How many bytes of output a run may leave.
+  public var maxOutputSize: UInt64 = 1 << 20
   /// Of the jitter; 0: taken from the clock.
   public var seed: UInt64 = 0
   /// Scores with the observed range.
@@ -76,6 +78,7 @@ public struct Options: Sendable {
     raw.stop_grace = stopGrace.nanoseconds
     raw.expedited_quota = expeditedQuota.nanoseconds
     raw.max_input_size = maxInputSize
+    raw.max_output_size = maxOutputSize
     raw.seed = seed
     let flags: [(Bool, Int)] = [
       (hold, Int(SELENE_OPTIONS_HOLD)), (observedRange, Int(SELENE_OPTIONS_OBSERVED_RANGE)),

@@ -327,6 +327,12 @@ public final class Scheduler: Sendable {
   /// Enqueues a failed task again.
   public func retry(_ id: String) throws(SeleneError) { try named(id) { selene_task_retry(handle, $0, $1) } }
 
+  /// Enqueues a failed task again, and all that failed because of it; how many.
+  @discardableResult
+  public func retryWithSuccessors(_ id: String) throws(SeleneError) -> UInt64 {
+    try counted(id) { selene_task_retry_successors(handle, $0, $1, $2) }
+  }
+
   /// Says when a live task is due next, once, in place of the instant that was or will be computed.
   public func setNext(_ id: String, _ next: Instant) throws(SeleneError) {
     try named(id) { selene_task_set_next(handle, $0, $1, next.nanosecondsSinceEpoch) }

@@ -426,6 +426,8 @@ def show_explanation(
     fact("took", ", ".join(show(time) for time in info.response_times_ns))
     after = (f"{printable(one)} (waits)" if one in info.waits_for else printable(one) for one in info.after)
     fact("after", ", ".join(after))
+    if info.output_lost:
+        fact("left", f"{info.output_lost} bytes, which are too many and were not kept")
     if info.output_length:
         with suppress(SeleneError):
             fact("left", _output_text(scheduler, info.id))

@@ -104,6 +104,7 @@ def info_json(info: TaskInfo) -> dict[str, Any]:
         "after": list(info.after),
         "waits_for": list(info.waits_for),
         "output_length": info.output_length,
+        "output_lost": info.output_lost,
     }
 
 

@@ -53,6 +53,8 @@ public enum EventType {
     QUOTA_USED_UP(24),
     /** Something of the quota of expedited tasks is left again. */
     QUOTA_LEFT(25),
+    /** A run has succeeded, and what it left is not kept, because it is too long (max_output_size): progress_done has its bytes, progress_total how many are kept at most. */
+    OUTPUT_LOST(26),
     /** One that this package does not know: the library is newer. */
     UNKNOWN(-2147483648),
     ;
@@ -121,6 +123,8 @@ public enum EventType {
                 return QUOTA_USED_UP;
             case 25:
                 return QUOTA_LEFT;
+            case 26:
+                return OUTPUT_LOST;
             default:
                 return UNKNOWN;
         }

@@ -15,6 +15,8 @@ public enum Existing {
     APPEND(3),
     /** The same, but starts also after a failure. */
     APPEND_OR_REPLACE(4),
+    /** As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT. */
+    SKIP(5),
     ;
 
     private final int number;
@@ -43,6 +45,8 @@ public enum Existing {
                 return APPEND;
             case 4:
                 return APPEND_OR_REPLACE;
+            case 5:
+                return SKIP;
             default:
                 throw SeleneException.noSuch("existing", number);
         }

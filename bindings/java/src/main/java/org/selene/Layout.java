@@ -35,6 +35,7 @@ final class Layout {
     static final int TASK_AFTER_ANY_END = 2;
     static final int TASK_EXPEDITED = 4;
     static final int TASK_REFUSE_OUT_OF_QUOTA = 8;
+    static final int RETRY_SUCCESSORS = 1;
     static final int WINDOW_STRICT_FIT = 1;
     static final int WINDOW_INLINE = 2;
     static final int WINDOW_ROLLING = 4;
@@ -137,7 +138,7 @@ final class Layout {
     static final class Options {
         private Options() {}
 
-        static final int SIZE = 248;
+        static final int SIZE = 256;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int PERMITTED = 8;
@@ -171,6 +172,7 @@ final class Layout {
         static final int EXPEDITED_QUOTA = 224;
         static final int THREAD_STACK_SIZE = 232;
         static final int WAIT_LOG_ENTRIES = 240;
+        static final int MAX_OUTPUT_SIZE = 248;
     }
 
     static final class SchedulerInfo {
@@ -257,7 +259,7 @@ final class Layout {
     static final class TaskInfo {
         private TaskInfo() {}
 
-        static final int SIZE = 640;
+        static final int SIZE = 648;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int ID = 8;
@@ -315,6 +317,7 @@ final class Layout {
         static final int CONDITIONS = 624;
         static final int CONDITION_COUNT = 632;
         static final int RESERVED = 636;
+        static final int OUTPUT_LOST = 640;
     }
 
     static final class TaskOutput {
@@ -348,7 +351,7 @@ final class Layout {
     static final class Explanation {
         private Explanation() {}
 
-        static final int SIZE = 368;
+        static final int SIZE = 376;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int STATE = 8;
@@ -370,6 +373,7 @@ final class Layout {
         static final int LATEST_BEGIN = 352;
         static final int EXPEDITED = 360;
         static final int UNKNOWN_CONSTRAINTS = 364;
+        static final int OUTPUT_LOST = 368;
     }
 
     static final class Wait {

@@ -161,6 +161,12 @@ public final class Options {
             return this;
         }
 
+        /** How many bytes of output a run may leave; 1 MiB. */
+        public Builder maxOutputSize(long bytes) {
+            Struct.put(raw, Layout.Options.MAX_OUTPUT_SIZE, bytes);
+            return this;
+        }
+
         /** Threads that may be left behind in handlers that overran; 16, and 2 of one handler. */
         public Builder maxOverrunThreads(int all, int perHandler) {
             return put(Layout.Options.MAX_OVERRUN_THREADS, all).put(Layout.Options.MAX_OVERRUN_PER_HANDLER, perHandler);

@@ -105,8 +105,14 @@ final class Raw {
     /** Cancels every live task. */
     static native void selene_task_cancel_all(long scheduler, long outCount);
 
-    /** Enqueues a failed task again at once, with a new record: the same definition, no attempts, and the response times and failure of the old record. */
+    /** Enqueues a failed task again at once: the same definition, no attempts, and the response times and the failure of before. */
     static native void selene_task_retry(long scheduler, long id, long idLength);
+
+    /** Enqueues a failed task again, and all tasks that failed because it did, or because one of those did. */
+    static native void selene_task_retry_successors(long scheduler, long id, long idLength, long outCount);
+
+    /** Enqueues all failed tasks again, or those that carry a tag, in the order in which they were registered. */
+    static native void selene_task_retry_all(long scheduler, long tag, long tagLength, int flags, long outCount);
 
     /** Sets when a live task is due next, in place of the computed instant: the calendar of a host. */
     static native void selene_task_set_next(long scheduler, long id, long idLength, long next);
