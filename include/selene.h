@@ -2106,7 +2106,8 @@ enum {
     SELENE_OUTCOME_NONE = -1,
     /** It worked, and found something new. */
     SELENE_OUTCOME_NEW_DATA = 0,
-    /** It worked, and there was nothing new. */
+    /** It worked, and there was nothing new. Of a once or periodic task whose run was asked to stop it says nothing about the
+     *  whole of the work, and counts as STOPPED. */
     SELENE_OUTCOME_NO_DATA = 1,
     /** It may be tried again, by backoff and max_attempts. */
     SELENE_OUTCOME_FAILED = 2,
@@ -2114,7 +2115,9 @@ enum {
     SELENE_OUTCOME_ABANDONED = 3,
     /** In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed. */
     SELENE_OUTCOME_EXPIRED = 4,
-    /** In reports only: ended by a stop. */
+    /** Ended by a stop: no attempt counts, and the task is enqueued again as before the run. A handler may give it once its
+     *  run was asked to stop; after TIMED_OUT and STALLED, or without a request, it counts as FAILED. After EXPIRING the task
+     *  lets others go first. */
     SELENE_OUTCOME_STOPPED = 5
 };
 
@@ -2131,7 +2134,8 @@ enum {
     /** A new record took the id. */
     SELENE_STOP_REPLACED = 4,
     SELENE_STOP_CANCELLED = 5,
-    /** The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over. */
+    /** The host ends the work: it closes the scheduler, stops the driver, or drains or ends the window. Enqueued again as before
+     *  the run, unless it completes within the grace. */
     SELENE_STOP_SHUTDOWN = 6,
     /** In records only: its process ended while it ran; counts as failed. */
     SELENE_STOP_INTERRUPTED = 7,
@@ -2340,8 +2344,8 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
                                            selene_run_info *out_run, int64_t *out_wake_at);
 
 /**
- * Ends a cycle and reports. Runs that are still open are asked to stop (EXPIRING) and are over, counted as
- * failed (EXPIRED).
+ * Ends a cycle and reports. Runs that are still open are asked to stop (SHUTDOWN) and are over: no attempt counts, and their
+ * tasks are enqueued again as before the run. Behind the deadline of the window they have failed already (EXPIRED).
  *
  * A cycle on library threads ends early in the same way, and is reported to its waiters. If the store refuses, the
  * cycle and its runs stay open, so that the call can be repeated.
@@ -2357,12 +2361,14 @@ SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **ou
  * Starts nothing more in a cycle, and gives its runs a grace period.
  *
  * It sets the deadline to now + grace if that is earlier. In the last tenth of grace, at most 10 s before its end, the runs
- * that are left are asked to stop (EXPIRING); they may complete until the deadline, and what is open after it counts as
- * failed (EXPIRED). The cycle is reported as usual. A second call can only bring both nearer.
+ * that are left are asked to stop (SHUTDOWN); they may complete until the deadline, but a run that fails then counts as
+ * stopped, as does what is open after it: the task is enqueued again as before the run. If the window's own deadline is
+ * earlier, it ends as usual. The cycle is reported as usual. A second call can only bring both nearer. Of a cycle that
+ * members of a pool share (selene_connect), only the caller's part ends.
  *
  * @param cycle  any open cycle
- * @param grace  ns: 0 … 24 h
- * @return INVALID_ARGUMENT
+ * @param grace  ns: 0 … 24 h; 0: runs are over at once
+ * @return INVALID_ARGUMENT; with 0 the STORE_ statuses, and nothing has changed
  *
  * Thread: any. Since: 0.2.
  */
@@ -2483,7 +2489,7 @@ SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_l
  * pass.
  *
  * @param lane         the lane; one thread at a time
- * @param outcome      of the run that this lane gave before: SELENE_OUTCOME_NEW_DATA … _ABANDONED; or _NONE: it was given
+ * @param outcome      of the run that this lane gave before, as of selene_run_complete; or SELENE_OUTCOME_NONE: it was given
  *                     (selene_run_complete, selene_run_retry), will be given later, or there was no run
  * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is a run, or no more
  * @param out_step     STEP_RUN; STEP_WAIT: time was up before; STEP_DONE: close the lane; nothing is left to run, the
@@ -2557,7 +2563,7 @@ SELENE_API selene_status selene_cycle_descriptor(selene_cycle cycle, int32_t *ou
  * when the run was stopped (it answers STALE_RUN, and the id is free again).
  *
  * @param run      the token
- * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED
+ * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED, or _STOPPED
  * @return INVALID_ARGUMENT, INVALID_HANDLE (never issued), ALREADY_COMPLETED, STALE_RUN. Only the first
  *         completion of a run in flight changes a record. Of the runs that were stopped or expired, the last 65 536
  *         are remembered; older ones answer ALREADY_COMPLETED
@@ -2597,7 +2603,7 @@ SELENE_API selene_status selene_run_fail(selene_run run, int32_t outcome, int64_
  * next begin of a standing task, or the retry of a failure (selene_task_set_next). A once task that is over with that
  * outcome stays so.
  *
- * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED
+ * @param outcome  SELENE_OUTCOME_NEW_DATA … _ABANDONED, or _STOPPED
  * @param next     ns since the Unix epoch, of the scheduler's clock: 0 … now + 10 years; in the past: at once
  * @return INVALID_ARGUMENT (the run is still open then), else as selene_run_complete
  *
@@ -2841,8 +2847,8 @@ enum {
     /** A run was dispatched. */
     SELENE_EVENT_STARTED = 2,
     /** A run was asked to stop. After EXPIRING, LEASE_LOST, TIMED_OUT and STALLED it may still complete
-     *  (selene_stop_fn); with every other reason it is over. SHUTDOWN may come twice: the first time a close with a grace
-     *  asks, and the state is RUNNING. */
+     *  (selene_stop_fn); with every other reason it is over. SHUTDOWN and these may come twice: the first time the run is only
+     *  asked, and the state is RUNNING; then it is over, and its task waits again. */
     SELENE_EVENT_STOPPED = 3,
     /** A run is decided; or, without a run, a successor failed before it started. */
     SELENE_EVENT_COMPLETED = 4,
@@ -4233,13 +4239,15 @@ SELENE_API selene_status selene_driver_wait(selene_scheduler scheduler, int64_t 
                                             int32_t *out_ready);
 
 /**
- * Stops the driver. Runs on library threads in its windows are stopped (PREEMPTED) and get at most grace to return;
- * a pulled cycle that it began is left for the host to end. Without a driver it does nothing.
+ * Stops the driver. Nothing more is started in its windows on library threads, and their runs may complete within grace.
+ * In the last tenth of grace, at most 10 s before its end, the runs that are left are asked to stop (SHUTDOWN), and a run that
+ * fails then counts as stopped; what is open at the end is stopped, and its task is enqueued again as before the run. A cycle
+ * that it began for the host to work on is left for the host to drain or end. Without a driver it does nothing.
  *
- * @param grace  0 … 24 h in ns
+ * @param grace  ns: 0 … 24 h; 0: runs are over at once
  * @return INVALID_ARGUMENT, REENTRANT (inside a callback of the scheduler)
  *
- * Thread: any; blocks for at most the grace. Since: 0.1.
+ * Thread: any; blocks until nothing runs, for at most the grace. Since: 0.1.
  */
 SELENE_API selene_status selene_driver_stop(selene_scheduler scheduler, int64_t grace);
 

@@ -498,16 +498,47 @@ void calls_drop_granted(connection *own) {
     }
 }
 
-void calls_await_handlers(connection *own, int64_t until) {
-    pthread_mutex_lock(&own->calling);
+// Starts nothing more in the windows that are called here, or only in those that were granted. The owner asks their runs to
+// stop when the last part of the grace begins. 0: there is none, or no owner.
+static int drain_windows(connection *own, int only_granted, int64_t grace) {
+    int is_told = 0;
+    uint64_t last = 0;
     for (;;) {
-        int are_within = 0;
-        for (worker *each = own->workers; each != NULL; each = each->next)
-            are_within |= each->is_in_host && each->at != NULL && each->at->is_granted;
-        if (!are_within || platform_boot_clock() >= until) break;
-        await_calls(own, until);
+        service_failure failure;
+        uint64_t cycle = 0;
+        // In the order of their numbers, since the list changes meanwhile.
+        pthread_mutex_lock(&own->calling);
+        for (window *each = own->windows; each != NULL; each = each->next)
+            if (each->cycle > last && (each->is_granted || !only_granted) &&
+                (cycle == 0 || each->cycle < cycle))
+                cycle = each->cycle;
+        pthread_mutex_unlock(&own->calling);
+        if (cycle == 0) return is_told;
+        last = cycle;
+        if (service_ask_of(cycle, SERVICE_CYCLE_DRAIN, (uint64_t)grace, 0, 0, 0, &failure) ==
+            SELENE_OK)
+            is_told = 1;
     }
-    pthread_mutex_unlock(&own->calling);
+}
+
+// Waits while runs that are called here are at work, or only those of windows that were granted.
+static void await_runs(connection *own, int only_granted, int64_t until) {
+    for (;;) {
+        int are_at_work = 0;
+        pthread_mutex_lock(&own->turn);
+        pthread_mutex_lock(&own->calling);
+        for (window *each = own->windows; each != NULL; each = each->next)
+            if (each->is_granted || !only_granted) are_at_work |= lanes_at_work(own, each->cycle);
+        pthread_mutex_unlock(&own->turn);
+        if (are_at_work && platform_boot_clock() < until) await_calls(own, until);
+        else are_at_work = 0;
+        pthread_mutex_unlock(&own->calling);
+        if (!are_at_work) return;
+    }
+}
+
+void calls_drain_granted(connection *own, int64_t until, int64_t grace) {
+    if (drain_windows(own, 1, grace)) await_runs(own, 1, until);
 }
 
 // Begins a window at the owner and its threads here. The caller has one use of it.
@@ -653,19 +684,6 @@ static int has_windows(connection *own) {
     return has;
 }
 
-// Waits while runs that are called here are at work.
-static void await_runs(connection *own, int64_t until) {
-    for (;;) {
-        pthread_mutex_lock(&own->turn);
-        int are_at_work = lanes_at_work(own);
-        pthread_mutex_unlock(&own->turn);
-        if (!are_at_work || platform_boot_clock() >= until) return;
-        pthread_mutex_lock(&own->calling);
-        await_calls(own, until);
-        pthread_mutex_unlock(&own->calling);
-    }
-}
-
 static void ask_runs_to_stop(connection *own) {
     pthread_mutex_lock(&own->turn);
     for (size_t i = 0; i < own->taken_count; i++)
@@ -683,9 +701,12 @@ void calls_drain(connection *own, int64_t until, int64_t grace) {
     if (has_windows(own)) news_came(own);
     int64_t asking = grace / 10 < 10000000000 ? grace / 10 : 10000000000;
     if (grace > 0 && has_windows(own)) {
-        await_runs(own, until - asking);
-        ask_runs_to_stop(own);
-        await_runs(own, until);
+        // An owner that is away asks nothing to stop.
+        if (!drain_windows(own, 0, grace)) {
+            await_runs(own, 0, until - asking);
+            ask_runs_to_stop(own);
+        }
+        await_runs(own, 0, until);
     }
     // What is left waits again as before the run, and is told so; then windows are reported.
     pthread_mutex_lock(&own->turn);

@@ -221,9 +221,15 @@ int32_t service_driver_stop(uint64_t handle, int64_t grace, service_failure *fai
                          "scheduler");
     }
     pthread_mutex_lock(&own->turn);
-    int had_thread = own->drives == 1;
-    if (own->drives) {
-        own->drives = 0;
+    int is_open = own->drives != 0, had_thread = own->drives == 1;
+    own->drives = 0;
+    uint64_t number = own->drivers;
+    pthread_mutex_unlock(&own->turn);
+    news_came(own);
+    if (had_thread && grace > 0) calls_drain_granted(own, until, grace);
+    pthread_mutex_lock(&own->turn);
+    // Another may have been opened meanwhile.
+    if (is_open && own->drivers == number && !own->drives) {
         // Where the owner has gone, so has what it granted.
         if (own->descriptor >= 0 && own->is_joined)
             (void)member_tell(own, SERVICE_DRIVER_STOP, (const wire_word[WIRE_WORDS]){{0}},
@@ -232,7 +238,6 @@ int32_t service_driver_stop(uint64_t handle, int64_t grace, service_failure *fai
     }
     pthread_mutex_unlock(&own->turn);
     news_came(own);
-    if (had_thread) calls_await_handlers(own, until);
     wire_leave(entry);
     return SELENE_OK;
 }

@@ -128,8 +128,9 @@ void calls_news(connection *own);
 int calls_begin(connection *own, uint64_t cycle, uint32_t lanes);
 // Windows that were granted are over; the lock is held.
 void calls_drop_granted(connection *own);
-// Waits for threads in handlers, at most until an instant of the boot clock.
-void calls_await_handlers(connection *own, int64_t until);
+// Starts nothing more in windows that were granted, and lets their handlers return, at most until an instant of the boot clock,
+// which is the end of the grace.
+void calls_drain_granted(connection *own, int64_t until, int64_t grace);
 // A thread of the library that does something for the connection until that is closed; 0 if the system refuses it.
 int calls_start(connection *own, const char *name, void (*work)(connection *own, uint64_t number),
                 uint64_t number);
@@ -146,8 +147,8 @@ int32_t cycle_await(uint64_t cycle, int64_t timeout, void **out_report, int64_t 
                     window *called, service_failure *failure);
 // How many threads were left behind in handlers here: of a cycle, or (0) of all.
 uint32_t lanes_left_behind(connection *own, uint64_t cycle);
-// Whether runs of windows that are called here are at work.
-int lanes_at_work(connection *own);
+// Whether runs of a window that is called here are at work.
+int lanes_at_work(connection *own, uint64_t cycle);
 // Threads are missing in a window; the lock is held.
 void window_keep(connection *own, window *called);
 

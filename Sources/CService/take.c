@@ -406,10 +406,10 @@ uint32_t lanes_left_behind(connection *own, uint64_t cycle) {
     return count;
 }
 
-int lanes_at_work(connection *own) {
+int lanes_at_work(connection *own, uint64_t cycle) {
     for (size_t i = 0; i < own->taken_count; i++) {
         const taken *each = &own->taken[i];
-        if (!taking_is_called(own, each->cycle) || each->is_stopped) continue;
+        if (each->cycle != cycle || !taking_is_called(own, cycle) || each->is_stopped) continue;
         if (!each->is_over || each->is_of_lane) return 1;
     }
     return 0;

@@ -14,8 +14,8 @@ func checkedTimeout(_ timeout: Int64) throws(SeleneError) -> Span {
 /// The outcome that a lane comes back with, or nil.
 func given(_ outcome: Int32) throws(SeleneError) -> Outcome? {
   guard outcome != Int32(SELENE_OUTCOME_NONE) else { return nil }
-  guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
-    throw .range("outcome", outcome, -1, 3, .number, "-1 (none) … 3 (abandoned)")
+  guard let outcome = Outcome(rawValue: outcome), outcome.mayBeGiven else {
+    throw .range("outcome", outcome, -1, 5, .number, "-1 (none) … 3 (abandoned), or 5 (stopped)")
   }
   return outcome
 }

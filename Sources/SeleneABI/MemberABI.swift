@@ -217,7 +217,7 @@ private func actOnCycle(
     if words[1] != 0 { words.out(1, report.block()) }
   default:
     try Scheduler.enter(handle, member: number) { (scheduler, member, moment) throws(SeleneError) in
-      try scheduler.drain(try scheduler.cycle(words[0], of: member), grace: words.number(1), at: moment)
+      try scheduler.drain(try scheduler.cycle(words[0], of: member), for: member, grace: words.number(1), at: moment)
     }
   }
 }

@@ -186,13 +186,21 @@ private func serve(
     adopt = given.adopt
     try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       if hasThread { try scheduler.refuseWithoutThreads() }
+      scheduler.prepareToAwait(for: adopt)
     }
   }
   guard status == 0, let out_server else { return status }
   var taps = service_taps.ofEvents
   var crews = service_crews.ofScheduler
   let opened = attempt { service_open(scheduler, &terms, &taps, &crews, out_server, out_fd, $0) }
-  guard opened == 0 else { return opened }
+  guard opened == 0 else {
+    _ = attempt { () throws(SeleneError) in
+      try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in
+        scheduler.prepareToAwait(for: Scheduler.usualAdoption)
+      }
+    }
+    return opened
+  }
   let awaits = attempt { () throws(SeleneError) in
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
       scheduler.awaitMembers(for: adopt, at: moment)

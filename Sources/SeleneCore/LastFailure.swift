@@ -47,6 +47,7 @@ package final class LastFailure: Sendable {
 
   // What the library says of a run that cannot.
   package static let windowEnded = Bytes("the window ended")
+  package static let notAsked = Bytes("it said that it was stopped, but nothing had asked it to stop")
   package static let timedOut = Bytes("timed out")
   package static let madeNoProgress = Bytes("made no progress")
   package static let handlerLeft = Bytes("its handler was left by a jump, an exception or the end of its thread")

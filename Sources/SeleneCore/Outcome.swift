@@ -14,8 +14,11 @@ package enum Outcome: Int32, Sendable {
 
   package var isSuccess: Bool { self == .newData || self == .noData }
 
-  /// Whether a host may give it.
+  /// Whether it says how the work itself ended, rather than what ended it.
   package var isGiven: Bool { rawValue <= Outcome.abandoned.rawValue }
+
+  /// Whether a host may give it; *stopped* once the run was asked to stop (V6).
+  package var mayBeGiven: Bool { isGiven || self == .stopped }
 }
 
 /// Why a run is asked to stop (C8).

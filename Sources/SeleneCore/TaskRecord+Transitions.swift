@@ -156,6 +156,13 @@ extension TaskRecord {
     if isNextSaid && isByCalendar { wait(until: min(earliestBegin, now)) }
   }
 
+  /// Its run was given back because no window is long enough for it: others go before it, or it would be first in each.
+  mutating func letOthersGoFirst(at now: Instant) {
+    let since = Freshness.freshSince(freshSince, afterFailureAt: now)
+    lastRun = now
+    freshSince = since
+  }
+
   /// Takes a new definition and keeps the history (T5); a begin that chance has moved stays as long as nothing moves it
   /// otherwise (W11).
   package mutating func update(_ new: TaskDefinition, at now: Instant, using generator: inout Generator) {

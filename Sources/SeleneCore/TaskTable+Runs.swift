@@ -87,8 +87,13 @@ extension TaskTable {
   }
 
   /// A run in flight was stopped and its task waits again as before it.
-  package func requeue(_ slot: Int, _ reason: StopReason, at now: Instant) {
-    step(slot, always: true, at: now) { $0.requeue(reason, at: now) }
+  ///
+  /// - Parameter wasCut: its window was too short for it, so that others go before it from now on.
+  package func requeue(_ slot: Int, _ reason: StopReason, wasCut: Bool = false, at now: Instant) {
+    step(slot, always: true, at: now) {
+      $0.requeue(reason, at: now)
+      if wasCut { $0.letOthersGoFirst(at: now) }
+    }
   }
 
   /// Lets the successors of an ended record start, or fail with it; each by its own policy (T5).

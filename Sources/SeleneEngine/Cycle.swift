@@ -79,6 +79,8 @@ package final class Cycle {
   var hasTimedRuns = false
   /// Runs in flight were asked to stop (C7).
   var hasExpired = false
+  /// The host ends it before its time: runs that are left are stopped, not failed (V4).
+  private(set) var isEndedByHost = false
   /// Its report is made; nothing more is dispatched.
   var report: Report?
   /// What the store refused while library threads ran it.
@@ -151,9 +153,10 @@ package final class Cycle {
   }
 
   /// Nothing more is dispatched from an instant on, and runs in flight have a grace, at most until the deadline, in the last
-  /// part of which they are asked to stop.
+  /// part of which they are asked to stop (V5).
   func drain(at now: Instant, grace: Span) {
     isDone = true
+    isEndedByHost = isEndedByHost || now.adding(grace) < time.deadline
     let deadline = min(time.deadline, now.adding(grace))
     let expiresAt = min(time.expiresAt, max(now, deadline.subtracting(Scheduler.lastPart(of: grace))))
     time = Budget(

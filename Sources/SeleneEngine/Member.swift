@@ -64,6 +64,8 @@ struct Share {
   let isCalled: Bool
   /// Nothing more of it is for this process.
   var isDone = false
+  /// Its process ends its part before the cycle ends: when its runs are asked to stop, and when they are over (V5).
+  var ending: (asksAt: Instant, at: Instant)?
   /// What was to be seen as it was told to wait; nil: it does not wait.
   var seen: CycleView?
 
@@ -98,6 +100,8 @@ struct Crews {
   var hasListeners = false
   /// A member had a driver.
   var hasDrivers = false
+  /// When members that end their parts of cycles have something done with their runs next.
+  var endsAt = Time.never
   private var lastMember: UInt64 = 0
   private var lastVersion: UInt64 = 0
 

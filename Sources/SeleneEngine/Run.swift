@@ -135,6 +135,18 @@ package final class Run {
   /// What its failure says where the host said nothing, because it only did what it was asked; nil: it was not asked.
   var whyFailed: Bytes? { stopReason == .expiring || stopReason.isOfTask ? whyExpired : nil }
 
+  /// What an outcome that its host gives means. An end that the host asks for fails nothing, a failure is the answer to it;
+  /// *no data* of work that was cut short is no success; only what stands runs often enough to leave it at that (V4, V6).
+  func meaning(of outcome: Outcome) -> Outcome {
+    switch outcome {
+    case .stopped: stopReason == .none || stopReason.isOfTask ? .failed : .stopped
+    case .failed: stopReason == .shutdown ? .stopped : .failed
+    case .noData where stopReason != .none && definition.schedule != .standing:
+      stopReason.isOfTask ? .failed : .stopped
+    default: outcome
+    }
+  }
+
   /// Its cycle has not ended.
   var isInCycle: Bool { openCycle != nil }
 

@@ -17,6 +17,8 @@ struct Adoption {
   /// When those that have not come are given up, and when to look at their processes next.
   fileprivate(set) var until: Instant = Time.never
   fileprivate(set) var lookAt: Instant = Time.never
+  /// The server waits for nobody, so that who is quicker than its first look is not taken in, either.
+  fileprivate(set) var isClosed = false
   /// The last that were given up, so that who comes too late is told so.
   fileprivate(set) var givenUp: [UInt64] = []
   /// What the next commit writes.
@@ -89,6 +91,9 @@ extension Scheduler {
     return true
   }
 
+  /// A server is about to be opened that waits for these processes so long.
+  package func prepareToAwait(for span: Span) { adoption.isClosed = span == 0 }
+
   /// A server has been opened, to which these processes can come from now on; it waits for them so long.
   package func awaitMembers(for span: Span, at moment: Moment) {
     guard isAwaiting else { return }
@@ -155,6 +160,7 @@ extension Scheduler {
         $0.stored.token == token && $0.stored.process == member.process
       })
     else { return adoption.givenUp.contains(token) ? .tooLate : .unknown }
+    guard !adoption.isClosed else { return .tooLate }
     let awaited = adoption.awaited[place]
     guard isStillRunning(awaited) else { return .unknown }
     guard let handler = try handler(ofAwaited: awaited.slot, for: member) else { return .unknown }

@@ -6,6 +6,11 @@ import SeleneCore
 extension Scheduler {
   package static let longestGrace = Time.day
 
+  /// - Throws: `invalidArgument`.
+  static func check(grace: Span) throws(SeleneError) {
+    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
+  }
+
   // MARK: Drain (R6)
 
   /// The kinds of which something may be dispatched.
@@ -33,7 +38,7 @@ extension Scheduler {
   package static func drain(
     _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }
   ) throws(SeleneError) {
-    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
+    try check(grace: grace)
     let (scheduler, end) = try enter(handle) { scheduler, _ throws(SeleneError) in
       if grace > 0 { try scheduler.refuseInsideCallback("waiting for runs") }
       let end = scheduler.end(of: grace)
@@ -111,7 +116,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func checkClose(_ handle: UInt64, grace: Span) throws(SeleneError) {
-    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
+    try check(grace: grace)
     try enter(handle) { scheduler, _ throws(SeleneError) in try scheduler.refuseInsideCallback("close") }
   }
 
@@ -195,10 +200,7 @@ extension Scheduler {
     closeEvents()
     // While the end of a cycle is stored the lock is free: who is in a call already goes on, and runs get their outcomes.
     while !cycles.isEmpty || saver.isAtWork {
-      for cycle in cycles {
-        for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
-        _ = end(cycle, at: now)
-      }
+      for cycle in cycles { stop(cycle, at: now) }
       awaitStore()
     }
     // Only here, so that the reports say whether their outcomes could be stored.

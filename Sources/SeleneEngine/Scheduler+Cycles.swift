@@ -405,16 +405,26 @@ extension Scheduler {
   /// - Throws: a status of stores; then the cycle and its runs are still open.
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
     if let report = takeReport(of: cycle) { return report }
-    let open = cycle.openRuns > 0 ? cycle.runs.filter { $0.isOpen } : []
-    if !open.isEmpty { try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now) }
+    if cycle.openRuns > 0 { try endRuns(cycle.runs.filter { $0.isOpen }, of: cycle, at: moment.now) }
     let report = end(cycle, at: moment.now)
     return takeReport(of: cycle) ?? report
   }
 
+  /// Ends open runs because the host ends their window: they are stopped (V4), unless the deadline was first.
+  ///
+  /// - Throws: a status of stores; then the runs go on.
+  func endRuns(_ runs: [Run], of cycle: Cycle, at now: Instant) throws(SeleneError) {
+    guard !runs.isEmpty else { return }
+    guard now >= cycle.time.deadline, !cycle.isEndedByHost else { return try stop(runs, .shutdown, at: now) }
+    try expire(runs, early: cycle.time.deadline, at: now)
+  }
+
+  /// Where it is over without its host or its deadline, since nothing of it can go on, runs are stopped, too.
   private func expireOpenRuns(of cycle: Cycle, at now: Instant) {
     guard cycle.openRuns > 0 else { return }
-    let over = min(now, cycle.time.deadline)
-    for run in cycle.runs where run.isOpen { expire(run, at: over) }
+    for run in cycle.runs where run.isOpen {
+      if now < cycle.time.deadline { stop(run, .shutdown, at: now) } else { expire(run, at: cycle.time.deadline) }
+    }
   }
 
   // MARK: Plan

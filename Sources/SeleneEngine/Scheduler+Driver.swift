@@ -30,45 +30,62 @@ extension Scheduler {
     return driver
   }
 
-  /// Stops the driver and the runs of its windows on library threads, and waits for them up to the grace.
+  /// Stops the driver: starts nothing more in its windows on library threads, lets their runs complete within the grace, and
+  /// stops those that are left (V5).
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func stopDriver(_ handle: UInt64, grace: Span) throws(SeleneError) {
-    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
+    try check(grace: grace)
     let scheduler = try enter(handle) { (scheduler, moment) throws(SeleneError) in
       try scheduler.refuseInsideCallback("stopping the driver")
-      scheduler.stopDriver(at: moment.now)
+      scheduler.stopDriver(grace: grace, at: moment.now)
       return scheduler
     }
     scheduler.lock()
-    let end = scheduler.end(of: grace)
-    scheduler.sleepers.calls += 1
-    // Also for one that another thread is just stopping.
-    while scheduler.workers.stopped.contains(where: { !$0.hasLeft }) {
-      let left = end.left(scheduler.clock)
-      guard left > 0 else { break }
-      scheduler.pause(left, end)
+    try scheduler.leaving { () throws(SeleneError) in
+      try scheduler.awaitStoppedDrivers(until: scheduler.end(of: grace))
     }
-    scheduler.sleepers.calls -= 1
-    // What has left lets its descriptors go.
-    scheduler.workers.stopped.removeAll { $0.hasLeft }
-    try scheduler.leave()
   }
 
-  private func stopDriver(at now: Instant) {
+  /// Lets the driver go: nothing more is started in its windows.
+  private func stopDriver(grace: Span, at now: Instant) {
     workers.stopped.removeAll { $0.hasLeft }
     guard let driver = governance.driver else { return }
     letDriverGo()
-    let driven = cycles.filter { $0.isDriven && $0.mode == .pushed }
-    var inHandler: [Run] = []
-    for cycle in driven {
-      // While the end of one is stored the lock is free, so nothing more is to begin in the others.
-      cycle.isDone = true
-      inHandler += cycle.runs.filter { $0.isInHandler }
+    let windows = cycles.filter { $0.isDriven && $0.mode == .pushed }
+    // While the end of one is stored the lock is free, so nothing more is to begin in the others.
+    for cycle in windows { cycle.isDone = true }
+    let inHandler = windows.flatMap { $0.runs.filter { $0.isInHandler } }
+    workers.stopped.append(StoppedDriver(driver: driver, windows: windows, inHandler: inHandler))
+    for cycle in windows where grace > 0 { drain(cycle, for: grace, at: now) }
+    for cycle in windows where grace == 0 { stop(cycle, at: now) }
+  }
+
+  /// Waits until the windows of drivers that were stopped are over and their threads have left, also of one that another thread
+  /// is just stopping, at most until the end of a grace, when the windows end. Called and left with the lock held.
+  ///
+  /// - Throws: `forked`, as `leave`.
+  private func awaitStoppedDrivers(until end: EndOfGrace) throws(SeleneError) {
+    sleepers.calls += 1
+    defer { sleepers.calls -= 1 }
+    while workers.stopped.contains(where: { !$0.hasLeft }) {
+      let now = tick()
+      advance(to: now)
+      let left = end.left(clock)
+      guard left > 0, !isClosing, workers.stopped.contains(where: { !$0.hasLeft }) else { break }
+      if try settleDeliveries() { continue }
+      pause(clock.isTold ? left : min(left, nextDue.subtracting(now)), end)
     }
-    workers.stopped.append(StoppedDriver(driver: driver, inHandler: inHandler))
-    for cycle in driven { for run in cycle.runs where run.isOpen { stop(run, .preempted, at: now) } }
-    for cycle in driven { _ = end(cycle, at: now) }
+    for stopped in workers.stopped { for cycle in stopped.windows { stop(cycle, at: clock.last) } }
+    // What has left lets its descriptors go.
+    workers.stopped.removeAll { $0.hasLeft }
+  }
+
+  /// Ends a cycle and stops its runs, because the host ends the work (V4).
+  func stop(_ cycle: Cycle, at now: Instant) {
+    guard !cycle.isEnded else { return }
+    for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
+    _ = end(cycle, at: now)
   }
 
   // MARK: Drivers of members (L7)
@@ -99,13 +116,13 @@ extension Scheduler {
     lookAgain()
   }
 
-  /// Stops that of a member, and its runs in the windows in which its process calls the handlers.
+  /// Stops that of a member, and its runs in the windows in which its process calls the handlers; their grace is over (V5).
   package func stopDriver(of member: Member, at moment: Moment) {
     closeDriver(of: member)
     for share in member.shares where share.cycle.isDriven && share.isCalled && !share.cycle.isEnded {
       for run in member.openRuns(of: share.cycle) {
         run.wasGivenOutcome = true
-        stop(run, .preempted, at: moment.now)
+        stop(run, .shutdown, at: moment.now)
       }
       _ = try? end(share.cycle, for: member, at: moment)
     }

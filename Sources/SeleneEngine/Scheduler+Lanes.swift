@@ -178,16 +178,22 @@ extension Scheduler {
     slot.monitor.broadcast()
   }
 
-  /// Starts nothing more in a cycle; its runs have a grace.
+  /// Starts nothing more in a cycle; its runs have a grace, after which they are stopped (V5).
   ///
-  /// - Throws: `invalidArgument`.
+  /// - Throws: `invalidArgument`; with no grace a status of stores, then the cycle goes on.
   package func drain(_ cycle: Cycle, grace: Span, at moment: Moment) throws(SeleneError) {
-    guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, 0, Self.longestGrace, .duration) }
+    try Self.check(grace: grace)
     guard !cycle.isEnded else { return }
-    cycle.drain(at: moment.now, grace: grace)
-    table.waits.endWindow(cycle.waitNumber, at: moment.now)
-    nextDue = min(nextDue, moment.now)
+    if grace == 0 { try endRuns(cycle.runs.filter { $0.isOpen }, of: cycle, at: moment.now) }
+    drain(cycle, for: grace, at: moment.now)
     advance(to: moment.now)
+  }
+
+  /// The same without acting on what is due by then.
+  func drain(_ cycle: Cycle, for grace: Span, at now: Instant) {
+    cycle.drain(at: now, grace: grace)
+    table.waits.endWindow(cycle.waitNumber, at: now)
+    nextDue = min(nextDue, now)
     slot.monitor.broadcast()
   }
 

@@ -233,6 +233,10 @@ extension Scheduler {
       return .done
     }
     let open = member.openRuns(of: cycle).count
+    guard member.shares[place].ending == nil else {
+      try save(at: moment.now)
+      return open > 0 ? .wait(until: nextExpiry(of: cycle, after: moment.now)) : .done
+    }
     guard open < member.shares[place].lanes else {
       try save(at: moment.now)
       return .wait(until: nextExpiry(of: cycle, after: moment.now))
@@ -306,8 +310,7 @@ extension Scheduler {
     let isShared = isShared(cycle, by: member)
     let report: Report
     if isShared {
-      let open = member.openRuns(of: cycle)
-      if !open.isEmpty { try expire(open, early: min(moment.now, cycle.time.deadline), at: moment.now) }
+      try endRuns(member.openRuns(of: cycle), of: cycle, at: moment.now)
       try save(at: moment.now)
       report = Report(cycle, didNotFit: 0, isStored: cycle.failure == nil, at: moment.now)
     } else {
@@ -315,6 +318,47 @@ extension Scheduler {
     }
     member.shares.removeAll { $0.cycle === cycle }
     return report
+  }
+
+  /// Starts nothing more for a member in a cycle; its runs have a grace. What others run there goes on.
+  ///
+  /// - Throws: as `drain`.
+  package func drain(_ cycle: Cycle, for member: Member, grace: Span, at moment: Moment) throws(SeleneError) {
+    guard !cycle.isEnded, isShared(cycle, by: member), let place = share(of: member, in: cycle) else {
+      return try drain(cycle, grace: grace, at: moment)
+    }
+    try Self.check(grace: grace)
+    if grace == 0 { try endRuns(member.openRuns(of: cycle), of: cycle, at: moment.now) }
+    let over = min(cycle.time.deadline, moment.now.adding(grace))
+    let old = member.shares[place].ending
+    let asksAt = over.subtracting(Self.lastPart(of: grace))
+    member.shares[place].ending = (min(asksAt, old?.asksAt ?? .max), min(over, old?.at ?? .max))
+    member.shares[place].isDone = true
+    crews.endsAt = min(crews.endsAt, max(asksAt, moment.now))
+    nextDue = min(nextDue, crews.endsAt)
+    member.call()
+    slot.monitor.broadcast()
+  }
+
+  /// Members end their parts of cycles: their runs are asked to stop, or their grace is over.
+  func endShares(at now: Instant) {
+    var next = Time.never
+    crews.members.forEach { member in
+      for share in member.shares where !share.cycle.isEnded {
+        guard let ending = share.ending else { continue }
+        let open = member.openRuns(of: share.cycle)
+        guard !open.isEmpty else { continue }
+        if ending.at < now {
+          for run in open { stop(run, .shutdown, at: now) }
+        } else if ending.asksAt <= now {
+          for run in open where run.stopReason == .none { ask(run, .shutdown, at: now) }
+          next = min(next, ending.at.adding(1))
+        } else {
+          next = min(next, ending.asksAt)
+        }
+      }
+    }
+    crews.endsAt = next
   }
 
   private func isShared(_ cycle: Cycle, by member: Member) -> Bool {

@@ -93,8 +93,8 @@ extension Scheduler {
     _ number: UInt64, _ outcome: Int32, retryDelay: Span?, until next: Instant? = nil, because message: Bytes? = nil,
     by member: Member? = nil, at moment: Moment
   ) throws(SeleneError) {
-    guard let outcome = Outcome(rawValue: outcome), outcome.isGiven else {
-      throw .range("outcome", outcome, 0, 3, .number, "0 (new data), 1 (no data), 2 (failed) or 3 (abandoned)")
+    guard let outcome = Outcome(rawValue: outcome), outcome.mayBeGiven else {
+      throw .outcome(outcome)
     }
     if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
       throw .range("delay", retryDelay, 0, Time.tenYears, .duration)
@@ -112,17 +112,20 @@ extension Scheduler {
     comeBackIfDone(run)
   }
 
-  /// What a host says of an open run. A failure that follows the request of a close is none: its task waits again (R6).
+  /// Decides an open run by what its host says of it; a run that was asked to stop may have been stopped by that (V4, V6).
   func give(
     _ run: Run, _ outcome: Outcome, retryDelay: Span?, until next: Instant? = nil, because message: Bytes? = nil,
     at now: Instant
   ) {
-    guard outcome == .failed && run.stopReason == .shutdown else {
-      let message = message ?? (outcome == .failed ? run.whyFailed : nil)
-      return decide(run, outcome, retryDelay: retryDelay, until: next, because: message, at: now)
+    switch run.meaning(of: outcome) {
+    case .stopped:
+      decide(run, .stopped, retryDelay: nil, at: now)
+      publish(stopped(run), at: now)
+    case .failed:
+      let why = message ?? (outcome == .stopped && run.stopReason == .none ? LastFailure.notAsked : run.whyFailed)
+      decide(run, .failed, retryDelay: retryDelay, until: next, because: why, at: now)
+    case let other: decide(run, other, retryDelay: retryDelay, until: next, because: message, at: now)
     }
-    decide(run, .stopped, retryDelay: nil, at: now)
-    publish(stopped(run), at: now)
   }
 
   /// What an open run leaves if it succeeds, in place of what it said before (W5).
@@ -223,7 +226,9 @@ extension Scheduler {
     _ changes: inout Changes
   ) {
     guard table.isRunning(run.token, in: run.slot) else { return }
-    guard outcome != .stopped else { return table.requeue(run.slot, run.stopReason, at: now) }
+    guard outcome != .stopped else {
+      return table.requeue(run.slot, run.stopReason, wasCut: run.stopReason == .expiring, at: now)
+    }
     if let node { noteOutcome(of: run, outcome, retryDelay: retryDelay, because: message, for: node, at: now) }
     let output = outputs.isEmpty ? nil : outputs[Token(rawValue: run.token).number]
     table.complete(
@@ -258,8 +263,12 @@ extension Scheduler {
     slot.monitor.broadcast()
   }
 
-  /// The deadline, or the grace of its timeout, has passed: an open run is over, counted as failed (C7, R3).
+  /// The deadline, or the grace of its timeout, has passed: an open run is over, counted as failed (C7, R3), unless the host
+  /// had asked for the end (V4).
   func expire(_ run: Run, at deadline: Instant) {
+    guard run.stopReason != .shutdown, run.cycle?.isEndedByHost != true else {
+      return stop(run, .shutdown, at: deadline)
+    }
     if !run.wasAskedToStop { stop(run, .expiring, at: deadline) }
     decide(run, .expired, retryDelay: nil, because: run.whyExpired, at: deadline)
     comeBackIfDone(run)
@@ -306,7 +315,9 @@ extension Scheduler {
     guard run.isOpen else { return }
     guard !reason.isRequest else { return ask(run, reason, at: now) }
     tell(run, reason)
-    if table.isRunning(run.token, in: run.slot) {
+    if saver.isAtWork {
+      owe(.outcome(run, .stopped, retryDelay: nil, until: nil, because: nil, at: now))
+    } else if table.isRunning(run.token, in: run.slot) {
       table.requeue(run.slot, reason, at: now)
       accept()
     }
@@ -318,6 +329,7 @@ extension Scheduler {
   /// Asks an open run to stop, which may still complete.
   func ask(_ run: Run, _ reason: StopReason, at now: Instant) {
     tell(run, reason)
+    if run.mode == .member { tellMember(of: run, isOver: false) }
     publish(stopped(run), at: now)
   }
 
@@ -325,7 +337,6 @@ extension Scheduler {
   private func tell(_ run: Run, _ reason: StopReason) {
     if reason.replaces(run.stopReason) { run.stopReason = reason }
     wakeSleepers()
-    if run.mode == .member && reason.isRequest { tellMember(of: run, isOver: false) }
     guard !run.wasAskedToStop else { return }
     run.wasAskedToStop = true
     guard run.handler.stop != nil else { return }
@@ -373,6 +384,13 @@ extension Scheduler {
 }
 
 extension SeleneError {
+  /// An outcome that a host cannot give.
+  package static func outcome(_ number: Int32) -> SeleneError {
+    .range(
+      "outcome", number, 0, 5, .number,
+      "0 (new data), 1 (no data), 2 (failed), 3 (abandoned), or 5 (stopped) after it was asked to stop")
+  }
+
   static var completedBefore: SeleneError {
     SeleneError(.alreadyCompleted, "run", "already completed; the first outcome stands")
   }

@@ -15,6 +15,7 @@ extension Scheduler {
     case endPauses
     case lookAtQuota
     case lookAtAwaited
+    case endShares
   }
 
   /// Applies what fell due since the last call, in the order of its nominal instants.
@@ -37,6 +38,7 @@ extension Scheduler {
       case .endPauses: endPauses(at: at)
       case .lookAtQuota: lookAtQuota(at: at)
       case .lookAtAwaited: lookAtAwaited(at: at)
+      case .endShares: endShares(at: at)
       }
     }
   }
@@ -68,6 +70,7 @@ extension Scheduler {
         if isNext(cycle.time.deadline.adding(1)) { next = (nextDue, .expireRuns(cycle)) }
       }
     }
+    if isNext(crews.endsAt) { next = (nextDue, .endShares) }
     // What changes records at once waits for the store.
     if !cycles.isEmpty && !saver.isAtWork && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
     if !saver.isAtWork && isNext(conditions.changesAt) { next = (nextDue, .lookAtConstraints) }
@@ -89,7 +92,8 @@ extension Scheduler {
   /// The reserve begins: runs in flight are asked to stop.
   private func expire(_ cycle: Cycle) {
     cycle.hasExpired = true
-    for run in cycle.runs where run.isOpen && run.stopReason == .none { stop(run, .expiring, at: cycle.time.expiresAt) }
+    let reason = cycle.isEndedByHost ? StopReason.shutdown : .expiring
+    for run in cycle.runs where run.isOpen && run.stopReason == .none { ask(run, reason, at: cycle.time.expiresAt) }
   }
 
   /// What is next of a run: its progress is told; it has reached a limit of its task and is asked to stop, or the end of its

@@ -70,12 +70,15 @@ struct Workers {
   }
 }
 
-/// A driver that was stopped, and the runs of its windows that were in handlers then.
+/// A driver that was stopped, its windows on library threads, and their runs that were in handlers then.
 struct StoppedDriver {
   let driver: Driver
+  let windows: [Cycle]
   let inHandler: [Run]
 
-  var hasLeft: Bool { driver.hasLeft && !inHandler.contains { $0.isInHandler } }
+  var hasLeft: Bool {
+    driver.hasLeft && windows.allSatisfy { $0.isEnded } && !inHandler.contains { $0.isInHandler }
+  }
 }
 
 /// What a thread of the library does.

@@ -113,7 +113,7 @@ static void test_host_clock(void) {
     /* The second returned without an outcome: no lane is free, and no clock would ever wake the cycle. */
     CHECK_INT(2, report->run_count);
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->runs[0].outcome);
-    CHECK_INT(SELENE_OUTCOME_EXPIRED, report->runs[1].outcome);
+    CHECK_INT(SELENE_OUTCOME_STOPPED, report->runs[1].outcome);
     CHECK_INT(0, atomic_load(&third.started));
     CHECK(pthread_equal(first.thread, pthread_self()));
     selene_report_destroy(report);
@@ -203,13 +203,13 @@ static void test_end_early(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(cycle, report->cycle);
     CHECK_INT(1, report->run_count);
-    CHECK_INT(1, report->expired);
+    CHECK_INT(1, report->stopped);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
     wait_for("the end of the first receiver", &first.destroyed, 1);
     wait_for("the end of the second receiver", &second.destroyed, 1);
     CHECK_INT(1, atomic_load(&first.calls));
     CHECK_INT(1, atomic_load(&second.calls));
-    CHECK_INT(1, first.expired);
+    CHECK_INT(1, first.stopped);
     CHECK_INT(cycle, second.cycle);
     wait_for("the stop", &work.stopped, 1);
     CHECK_INT(0, atomic_load(&other.started));

@@ -304,40 +304,9 @@ static void test_beside_host(void) {
  *  STOPPING
  * ========================================================================= */
 
-/* What the driver opened is stopped with it, what the host opened goes on. */
-static void test_stop(void) {
-    selene_scheduler scheduler = open_told();
-    struct work work = {.behaviour = UNTIL_STOPPED}, own = {.behaviour = UNTIL_STOPPED};
-    struct receiver receiver = {0};
-    add_once(scheduler, "a", PROCESSING, &work);
-    start(scheduler);
-    wait_for("the handler", &work.started, 1);
-    CHECK_OK(selene_driver_stop(scheduler, 0));
-    wait_for("the return", &work.returned, 1);
-    finished(scheduler);
-    CHECK_INT(1, atomic_load(&work.stopped));
-    CHECK_INT(SELENE_STOP_PREEMPTED, atomic_load(&work.reason));
-    CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
-    CHECK_INT(0, record(scheduler, "a").attempts);
-
-    add_once(scheduler, "own", REFRESH, &own);
-    start(scheduler);
-    wait_for("the handler", &own.started, 1);
-    /* It waits for the handlers, not for the grace: nobody lets time go on. */
-    CHECK_OK(selene_driver_stop(scheduler, H));
-    CHECK_INT(1, atomic_load(&own.started));
-    CHECK_INT(1, atomic_load(&own.returned));
-    push_async(scheduler, window_for(REFRESH, H), &receiver, NULL);
-    wait_for("the handler", &own.started, 2);
-    CHECK_OK(selene_driver_stop(scheduler, S));
-    reach(scheduler, START + MIN);
-    CHECK_INT(0, atomic_load(&receiver.calls));
-    CHECK_OK(selene_scheduler_close(scheduler, 0));
-    wait_for("the end of its handler", &own.destroyed, 1);
-}
-
 struct stopper {
     selene_scheduler scheduler;
+    int64_t grace;
     selene_status status;
     atomic_int done;
     pthread_t thread;
@@ -345,22 +314,64 @@ struct stopper {
 
 static void *stopper_main(void *argument) {
     struct stopper *own = argument;
-    own->status = selene_driver_stop(own->scheduler, 200 * S);
+    own->status = selene_driver_stop(own->scheduler, own->grace);
     atomic_store(&own->done, 1);
     return NULL;
+}
+
+/* What the driver opened is stopped with it, what the host opened goes on. */
+static void test_stop(void) {
+    selene_scheduler scheduler = open_told();
+    struct work work = {.behaviour = UNTIL_STOPPED},
+                own = {.behaviour = UNTIL_STOPPED, .outcome = SELENE_OUTCOME_FAILED};
+    struct receiver receiver = {0};
+    struct stopper stopper = {.scheduler = scheduler, .grace = 20 * S};
+    add_once(scheduler, "a", PROCESSING, &work);
+    start(scheduler);
+    wait_for("the handler", &work.started, 1);
+    CHECK_OK(selene_driver_stop(scheduler, 0));
+    wait_for("the return", &work.returned, 1);
+    finished(scheduler);
+    CHECK_INT(1, atomic_load(&work.stopped));
+    CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));
+    CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
+    CHECK_INT(0, record(scheduler, "a").attempts);
+
+    add_once(scheduler, "own", REFRESH, &own);
+    start(scheduler);
+    wait_for("the handler", &own.started, 1);
+    /* With a grace it asks in its last part, and does not wait for the rest of it. */
+    CHECK_INT(0, pthread_create(&stopper.thread, NULL, stopper_main, &stopper));
+    WAIT_UNTIL(still(scheduler) == START + 18 * S);
+    CHECK_INT(0, atomic_load(&own.stopped));
+    CHECK_INT(0, atomic_load(&stopper.done));
+    reach(scheduler, START + 18 * S);
+    CHECK_INT(0, pthread_join(stopper.thread, NULL));
+    CHECK_INT(SELENE_OK, stopper.status);
+    CHECK_INT(1, atomic_load(&own.started));
+    CHECK_INT(1, atomic_load(&own.returned));
+    push_async(scheduler, window_for(REFRESH, H), &receiver, NULL);
+    wait_for("the handler", &own.started, 2);
+    CHECK_OK(selene_driver_stop(scheduler, S));
+    reach(scheduler, START + 18 * S + MIN);
+    CHECK_INT(0, atomic_load(&receiver.calls));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+    wait_for("the end of its handler", &own.destroyed, 1);
 }
 
 /* A handler that does not listen costs the grace, and is left behind. */
 static void test_stop_ignored(void) {
     selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = GATE};
-    struct stopper stopper = {.scheduler = scheduler};
+    struct stopper stopper = {.scheduler = scheduler, .grace = 200 * S};
     add_once(scheduler, "a", PROCESSING, &work);
     start(scheduler);
     wait_for("the handler", &work.started, 1);
     CHECK_INT(0, pthread_create(&stopper.thread, NULL, stopper_main, &stopper));
-    WAIT_UNTIL(still(scheduler) == START + 200 * S);
-    CHECK_INT(1, atomic_load(&work.stopped));
+    WAIT_UNTIL(still(scheduler) == START + 190 * S);
+    CHECK_INT(0, atomic_load(&work.stopped));
+    reach(scheduler, START + 190 * S);
+    wait_for("the stop", &work.stopped, 1);
     reach(scheduler, START + 200 * S - 1);
     CHECK_INT(0, atomic_load(&stopper.done));
     CHECK_OK(selene_clock_set(scheduler, START + 200 * S));

@@ -268,8 +268,8 @@ static void test_options_numbers(void) {
 
 static void test_call_numbers(void) {
     static const uint32_t no_bits[] = {4, 5, 7, 0x80000000, UINT32_MAX};
-    static const int32_t no_outcomes[] = {
-        -1, SELENE_OUTCOME_EXPIRED, SELENE_OUTCOME_STOPPED, 99, 256, INT32_MIN, INT32_MAX};
+    static const int32_t no_outcomes[] = {-1,       SELENE_OUTCOME_EXPIRED, 99, 256, INT32_MIN,
+                                          INT32_MAX};
     static const int64_t no_delays[] = {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX};
     static const int64_t no_graces[] = {-1, INT64_MIN, SELENE_DAY + 1, INT64_MAX};
     static const uint64_t no_positions[] = {

@@ -312,9 +312,10 @@ static void test_over(void) {
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_progress(run, 1, 1, NULL, 0));
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, &report));
-    CHECK_INT(2, report->expired);
+    CHECK_INT(1, report->expired);
+    CHECK_INT(1, report->stopped);
     CHECK_INT(SELENE_STOP_STALLED, report->runs[0].stop_reason);
-    CHECK_INT(SELENE_STOP_EXPIRING, report->runs[1].stop_reason);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, report->runs[1].stop_reason);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

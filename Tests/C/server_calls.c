@@ -178,7 +178,7 @@ static void test_host_clock(void) {
     add(owner, "c");
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(1, report->run_count);
-    CHECK_INT(1, report->expired);
+    CHECK_INT(1, report->stopped);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(member, 0));
     close_store(owner);
@@ -280,13 +280,13 @@ static void test_ended(void) {
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, &cycle, NULL));
     WAIT_UNTIL(work.calls == 1);
     CHECK_OK(selene_cycle_end(cycle, &report));
-    CHECK_INT(1, report->expired);
+    CHECK_INT(1, report->stopped);
     CHECK(report->cycle == cycle);
     selene_report_destroy(report);
     CHECK_INT(1, heard.reports);
     WAIT_UNTIL(heard.destroyed == 1);
     WAIT_UNTIL(work.stops == 1);
-    CHECK_INT(SELENE_STOP_EXPIRING, work.reason);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, work.reason);
     CHECK_OK(selene_scheduler_close(member, PATIENCE));
     CHECK_INT(1, work.destroyed);
     close_store(owner);
@@ -332,7 +332,7 @@ static void test_stop_of_pulled(void) {
     atomic_store(&work.run, run.run);
     CHECK_OK(selene_cycle_drain(cycle, 0));
     WAIT_UNTIL(work.stops == 1);
-    CHECK_INT(SELENE_STOP_EXPIRING, work.reason);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, work.reason);
     CHECK_INT(0, work.calls);
     CHECK_OK(selene_scheduler_close(member, 0));
     close_store(owner);

@@ -277,9 +277,9 @@ static void test_stopped(void) {
     add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
     WAIT_UNTIL(work.calls == 1);
     add(owner, "b", "g", SELENE_PRIORITY_NORMAL);
-    CHECK_OK(selene_driver_stop(member, PATIENCE));
-    CHECK_INT(1, work.stops);
-    CHECK_INT(SELENE_STOP_PREEMPTED, work.reason);
+    CHECK_OK(selene_driver_stop(member, 0));
+    WAIT_UNTIL(work.stops == 1);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, work.reason);
     CHECK_OK(selene_task_get(owner, "a", -1, 0, &info));
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(0, info->attempts);

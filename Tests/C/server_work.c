@@ -356,7 +356,7 @@ static void test_joining(void) {
     CHECK_OK(selene_run_complete(runs[2].run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(second, &report));
     CHECK_INT(3, report->new_data);
-    CHECK_INT(1, report->expired);
+    CHECK_INT(1, report->stopped);
     selene_report_destroy(report);
     CHECK_OK(begin(one, 1, &first));
     CHECK_OK(selene_cycle_end(first, NULL));

@@ -109,10 +109,11 @@ static void test_over(void) {
     CHECK_INT(1, why(scheduler, "slow", SELENE_REASON_STILL_RUNNING).reason > 0);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, &report));
-    CHECK_INT(2, report->expired);
+    CHECK_INT(1, report->expired);
+    CHECK_INT(1, report->stopped);
     CHECK_INT(15 * S, report->runs[0].response_time);
     CHECK_INT(SELENE_STOP_TIMED_OUT, report->runs[0].stop_reason);
-    CHECK_INT(SELENE_STOP_EXPIRING, report->runs[1].stop_reason);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, report->runs[1].stop_reason);
     selene_report_destroy(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

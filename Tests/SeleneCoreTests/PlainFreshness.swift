@@ -38,6 +38,13 @@ struct PlainFreshness {
     lives[record.sequence] = life
   }
 
+  /// It was given back because its window was too short (V6).
+  mutating func cut(_ record: some PlainTask, at now: Instant) {
+    var life = life(record)
+    life.freshSince += (now - life.freshSince) / 4
+    lives[record.sequence] = life
+  }
+
   /// A new record goes on from where another was (R7).
   mutating func carry(from old: UInt64, to new: UInt64, at now: Instant) {
     lives[new] = lives[old] ?? Life(freshSince: now)

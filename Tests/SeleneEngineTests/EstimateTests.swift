@@ -87,16 +87,19 @@ import Testing
       let time = min(1 + Int64(chance.below(30_000_000_000)), end - host.now)
       guard time > 0 else { break }
       host.now += time
-      try host.complete(run.token, chance.pick([.newData, .noData, .failed, .abandoned]))
+      // At the deadline it was asked to stop, after which *no data* is none.
+      try host.complete(run.token, chance.pick([.newData, host.now < end ? .noData : .newData, .failed, .abandoned]))
       plain.times[run.definition.handler.text, default: []].append(time)
       count += 1
       try compare(host, &plain)
       if chance.once(in: 3) { register(host, &chance) }
       try compare(host, &plain)
     }
-    // A run that was begun as the window ended expires with it.
+    // A run that was begun as the window ended expires with it; one that the host ends is stopped.
     let begun = try host.end(cycle).runs.dropFirst(count)
-    for run in begun { plain.times[run.definition.handler.text, default: []].append(run.responseTime) }
+    for run in begun where run.finalOutcome == .expired {
+      plain.times[run.definition.handler.text, default: []].append(run.responseTime)
+    }
     for run in begun { try? host.complete(run.token, .noData) }
     try compare(host, &plain)
   }

@@ -117,7 +117,7 @@ final class EventMirror {
   }
 
   private func hearStop(_ change: Change, _ id: String) {
-    if let reason = StopReason(rawValue: change.detail), reason.isRequest {
+    if let reason = StopReason(rawValue: change.detail), reason.isRequest, change.state == .running {
       expect(openRuns[change.run] != nil, "run \(change.run) expires, but is not open")
       // Whoever was asked because the window ends may still be asked because it took too long.
       let before = askedRuns.updateValue(reason, forKey: change.run)
@@ -125,7 +125,8 @@ final class EventMirror {
     }
     expect(openRuns.removeValue(forKey: change.run) == id, "run \(change.run) stopped, but is not open")
     // Stopped for a reason that is not its own, it waits again; else an event of its own tells what became of it.
-    if change.detail <= StopReason.constraintLost.rawValue || change.detail == StopReason.shutdown.rawValue {
+    let reason = StopReason(rawValue: change.detail)
+    if change.detail <= StopReason.constraintLost.rawValue || reason == .shutdown {
       expect(states[id] == .running, "\(id) stopped while \(String(describing: states[id]))")
       states[id] = .enqueued
     }

@@ -59,7 +59,7 @@ import Testing
     let (host, ran) = try host([("a", 1, nil), ("b", 1, .newData)])
     let report = try host.run(20 * Time.second) { $0.isInline = true }
     #expect(ran.ids == ["a"])
-    #expect(report.runs.map(\.finalOutcome) == [.expired])
+    #expect(report.runs.map(\.finalOutcome) == [.stopped])
     #expect(try host.reasons("a") == [.notDue, .stillRunning] || host.reasons("a") == [.stillRunning])
     #expect(refusal { try host.complete(ran.tokens[0], .newData) } == .staleRun)
     #expect(try host.reasons("a") == [])

@@ -173,9 +173,29 @@ extension Model {
     guard let run = runs[token] else { throw Refused(.invalidHandle) }
     defer { comeBack(token) }
     switch run.outcome {
-    case nil: decide(token, outcome, retryDelay: retryDelay, until: next, at: now)
+    case nil: take(run, outcome, retryDelay: retryDelay, until: next)
     case .stopped, .expired: throw Refused(.staleRun)
     default: throw Refused(.alreadyCompleted)
+    }
+  }
+
+  /// What a run that was asked to stop says may mean that it was stopped (V4, V6).
+  private func take(_ run: ModelRun, _ outcome: Outcome, retryDelay: Span?, until next: Instant?) {
+    var outcome = outcome
+    let isOfTask = run.reason == .timedOut || run.reason == .stalled
+    if run.reason != .none && outcome == .noData && run.definition.schedule != .standing {
+      outcome = isOfTask ? .failed : .stopped
+    }
+    guard outcome == .stopped else { return decide(run.token, outcome, retryDelay: retryDelay, until: next, at: now) }
+    let reason = run.reason
+    let isLive = records[run.sequence]?.run == run.token
+    stop(run.token, reason)
+    // Its stop function is not called for what it says itself.
+    runs[run.token]?.wasAsked = run.wasAsked
+    if reason == .expiring, isLive, var sight = records[run.sequence] {
+      diary?.cut(sight, at: now)
+      sight.lastRun = now
+      write(sight)
     }
   }
 
@@ -325,11 +345,11 @@ extension Model {
 
   // MARK: End and time
 
-  /// Ends a cycle: what is open counts as failed.
+  /// Ends a cycle: what is open is stopped (V4), or has failed where the deadline has come.
   func end(_ handle: UInt64) -> ModelCycle? {
     guard let cycle = cycles.first(where: { $0.handle == handle }) else { return nil }
     for token in cycle.runs where runs[token]?.isOpen == true {
-      decide(token, .expired, at: min(now, cycle.deadline))
+      if now < cycle.deadline { stop(token, .shutdown) } else { decide(token, .expired, at: cycle.deadline) }
     }
     let ended = cycles.first { $0.handle == handle }
     cycles.removeAll { $0.handle == handle }

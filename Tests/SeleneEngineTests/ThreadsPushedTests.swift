@@ -244,7 +244,7 @@ import Testing
     began.wait()
     let report = try host.end(cycle)
     #expect(report.endedAt < deadline)
-    #expect(eventually { outcomes.copy == [.expired] })
+    #expect(eventually { outcomes.copy == [.stopped] })
     #expect(refusal { try host.end(cycle) } == .invalidHandle)
     gate.open()
     try host.close(grace: 10 * Time.second)

@@ -407,7 +407,7 @@ const (
 	OutcomeAbandoned Outcome = 3
 	// OutcomeExpired: In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed.
 	OutcomeExpired Outcome = 4
-	// OutcomeStopped: In reports only: ended by a stop.
+	// OutcomeStopped: Ended by a stop: no attempt counts, and the task is enqueued again as before the run.
 	OutcomeStopped Outcome = 5
 )
 
@@ -448,7 +448,7 @@ const (
 	StopReplaced Stop = 4
 	// StopCancelled: SELENE_STOP_CANCELLED of the header.
 	StopCancelled Stop = 5
-	// StopShutdown: The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over.
+	// StopShutdown: The host ends the work: it closes the scheduler, stops the driver, or drains or ends the window.
 	StopShutdown Stop = 6
 	// StopInterrupted: In records only: its process ended while it ran; counts as failed.
 	StopInterrupted Stop = 7

@@ -230,7 +230,7 @@ namespace Selene
         Abandoned = 3,
         /// <summary>In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed.</summary>
         Expired = 4,
-        /// <summary>In reports only: ended by a stop.</summary>
+        /// <summary>Ended by a stop: no attempt counts, and the task is enqueued again as before the run.</summary>
         Stopped = 5,
     }
 
@@ -249,7 +249,7 @@ namespace Selene
         Replaced = 4,
         /// <summary>SELENE_STOP_CANCELLED of the header.</summary>
         Cancelled = 5,
-        /// <summary>The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over.</summary>
+        /// <summary>The host ends the work: it closes the scheduler, stops the driver, or drains or ends the window.</summary>
         Shutdown = 6,
         /// <summary>In records only: its process ended while it ran; counts as failed.</summary>
         Interrupted = 7,

@@ -82,8 +82,8 @@ def test_the_outcomes_that_a_run_can_be_given(scheduler: selene.Scheduler) -> No
     with scheduler.begin(30) as cycle:
         run = cycle.next()
         assert isinstance(run, selene.Run)
-        for wrong in ("foo", "expired", selene.Outcome.STOPPED):
-            with pytest.raises(ValueError, match=r"allowed: new_data, no_data, failed, abandoned$"):
+        for wrong in ("foo", "expired", selene.Outcome.EXPIRED):
+            with pytest.raises(ValueError, match=r"allowed: new_data, no_data, failed, abandoned, stopped$"):
                 run.complete(wrong)  # type: ignore[arg-type]
         run.complete("no_data")
 

@@ -148,7 +148,7 @@ def test_c8_a_stop_calls_the_stop_function_once(what: str) -> None:
                 assert told == []
                 clock.advance(1e-9, handlers=False)
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
-    assert told == [("work", selene.StopReason.EXPIRING)]
+    assert told == [("work", selene.StopReason.SHUTDOWN)]
 
 
 def test_c8_a_stop_on_a_loop_calls_the_stop_function_once() -> None:
@@ -182,7 +182,7 @@ def test_c8_a_stop_on_a_loop_calls_the_stop_function_once() -> None:
             assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 
     asyncio.run(main())
-    assert told == [selene.StopReason.EXPIRING]
+    assert told == [selene.StopReason.SHUTDOWN]
 
 
 def test_c8_a_stop_function_is_called_for_runs_that_are_pulled() -> None:
@@ -277,7 +277,7 @@ def test_a_run_that_is_on_its_way_to_its_handler_hears_of_a_stop() -> None:
         with clock.flowing():
             scheduler.run_forever(signals=False, grace=20)
         assert clock.now_ns - scheduler.get("work").registered_at_ns == 18 * 10**9
-        assert seen == [selene.StopReason.EXPIRING]
+        assert seen == [selene.StopReason.SHUTDOWN]
         assert scheduler.get("work").last_outcome is selene.Outcome.NEW_DATA
 
 

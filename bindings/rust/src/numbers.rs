@@ -689,7 +689,7 @@ pub enum Outcome {
     Abandoned,
     /// In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed.
     Expired,
-    /// In reports only: ended by a stop.
+    /// Ended by a stop: no attempt counts, and the task is enqueued again as before the run.
     Stopped,
     /// A number of a library that is newer than this crate.
     Other(i32),
@@ -756,7 +756,7 @@ pub enum Stop {
     Replaced,
     /// SELENE_STOP_CANCELLED of the header.
     Cancelled,
-    /// The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over.
+    /// The host ends the work: it closes the scheduler, stops the driver, or drains or ends the window.
     Shutdown,
     /// In records only: its process ended while it ran; counts as failed.
     Interrupted,

@@ -38,7 +38,7 @@ from ._pause import Pause
 from ._profile import BuiltIn, Factor, Measure, Mode, Profile, Quota, Rule
 from ._progress import Progress
 from ._report import Plan, PlanRun, Report, ReportRun
-from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopping, StopReason
+from ._run import PENDING, Abandon, Kind, Outcome, Priority, Retry, Run, Stopped, Stopping, StopReason
 from ._scheduler import Scheduler
 from ._server import Client, Peer, Right, Server, ServerInfo
 from ._signal import Presence, Reading, Signal, Source, Thermal
@@ -116,6 +116,7 @@ __all__ = [
     "Source",
     "State",
     "StopReason",
+    "Stopped",
     "Stopping",
     "StoreFindings",
     "StoreInfo",

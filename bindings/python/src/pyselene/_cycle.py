@@ -162,7 +162,7 @@ class Cycle:
             yield found
 
     def end(self) -> Report:
-        """Ends the cycle and reports; runs that are open are over, counted as failed. Again: the same report."""
+        """Ends the cycle and reports; open runs are stopped, and their tasks wait as before. Again: the same."""
         if self._report is None:
             self._finalizer.detach()
             self._report = end(self._engine, self.token, {})

@@ -202,7 +202,7 @@ class AsyncDrive:
         _linger.update(self.tasks)
         for task, run in tuple(self.tasks.items()):
             task.add_done_callback(_linger.discard)
-            run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)  # where the end could not tell it
+            run._asked_to_stop(_raw.SELENE_STOP_SHUTDOWN)  # where the end could not tell it
         return report
 
 

@@ -72,9 +72,37 @@ class Forever(Driver):
         with self._working(signals):
             while not self._stopping:
                 if token := self._step():
-                    await self._run_async(AsyncDrive(self._engine, self._window, token))
+                    await self._see_through(AsyncDrive(self._engine, self._window, token))
                 else:
                     await self._sleep_async(self._loop, self._news)
+
+    async def _see_through(self, drive: AsyncDrive) -> None:
+        """Works a window off; one that is cancelled ends within the grace, so that handlers have cleaned up."""
+        window = asyncio.ensure_future(self._follow_window(drive))
+        try:
+            await asyncio.shield(window)
+        except asyncio.CancelledError:
+            self._stop()
+            try:
+                await asyncio.shield(window)
+            except asyncio.CancelledError:  # once more: it ends at once
+                window.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await window
+            raise
+        error = window.result()
+        if error is not None:
+            raise error
+
+    async def _follow_window(self, drive: AsyncDrive) -> BaseException | None:
+        # What would end the loop belongs to who waits.
+        try:
+            await self._run_async(drive)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            return error
+        return None
 
     async def _run_connected(self, signals: bool) -> None:
         """A thread has the windows, as each call waits for the owner; coroutines run on the loop."""
@@ -82,9 +110,6 @@ class Forever(Driver):
         try:
             with self._until_signal(signals):
                 await self.wait_async()
-        except asyncio.CancelledError:
-            self._grace = 0
-            raise
         finally:
             try:
                 await self._leave_connected()

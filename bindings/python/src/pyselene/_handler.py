@@ -17,7 +17,7 @@ from ._callbacks import ends_process, log, take_kept
 from ._errors import TooLarge
 from ._failure import describe
 from ._roles import Host
-from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Retry, Run, StopReason
+from ._run import PENDING, RUN_SIZE, UNPACK, Abandon, Outcome, Retry, Run, Stopped, StopReason
 
 #: A function, or a coroutine function, that runs a task; what its results mean, HandlerCalls.register_handler tells.
 Function: TypeAlias = Callable[[Run], object] | Callable[Concatenate[Run, ...], object]
@@ -149,9 +149,9 @@ def outcome_of(result: object) -> int | None:
     if result is PENDING:
         return None
     if isinstance(result, Outcome):
-        if result <= Outcome.ABANDONED:
+        if result != Outcome.EXPIRED:
             return result
-        raise TypeError(f"a handler returned {result!r}; allowed: new_data, no_data, failed, abandoned")
+        raise TypeError(f"a handler returned {result!r}; allowed: new_data, no_data, failed, abandoned, stopped")
     if inspect.isawaitable(result) or inspect.isgenerator(result):
         raise TypeError(f"a handler returned {result!r}, which has not run; await it in an async def")
     return 0
@@ -225,6 +225,9 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         # What was caught says more than that it is tried again.
         why = describe(error.__cause__ or error.__context__ or error)
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, error.after_ns, why)
+    elif isinstance(error, Stopped):
+        log.debug("task %r was given back", name)
+        engine.complete_quietly(run, _raw.SELENE_OUTCOME_STOPPED)
     elif isinstance(error, Abandon):
         log.info("task %r was abandoned: %s", name, error)
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED, why=describe(error))

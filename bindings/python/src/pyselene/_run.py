@@ -48,7 +48,10 @@ PriorityName: TypeAlias = Literal["very_low", "low", "normal", "high", "very_hig
 
 
 class Outcome(Named):
-    """How a run ended. Handlers give the first four; expired and stopped stand in reports only."""
+    """How a run ended.
+
+    Handlers give the first four, and stopped once the run is asked to stop; expired stands in reports only.
+    """
 
     NEW_DATA = _raw.SELENE_OUTCOME_NEW_DATA
     NO_DATA = _raw.SELENE_OUTCOME_NO_DATA
@@ -59,13 +62,14 @@ class Outcome(Named):
 
 
 #: Of those that a handler gives.
-OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned"]
+OutcomeName: TypeAlias = Literal["new_data", "no_data", "failed", "abandoned", "stopped"]
 
 
 class StopReason(Named):
     """Why a run is asked to stop; after `expiring`, `timed_out`, `stalled` and `lease_lost` it may still complete.
 
-    After `shutdown` it may complete for as long as the close waits; if it fails, its task is enqueued as before.
+    After `shutdown` it may complete within the grace of the end that the program asked for; if it fails, its task is
+    enqueued as before.
     `interrupted` and `too_late` are those of records only: of tasks that were not asked.
     """
 
@@ -115,6 +119,18 @@ class Retry(Exception):
 
     def __str__(self) -> str:
         return "again" if self.after_ns is None else f"again after {seconds(self.after_ns):g} s"
+
+
+class Stopped(Exception):
+    """Raise it in a handler whose run is asked to stop: no attempt counts, and the task waits as before.
+
+    >>> def thumbnails(run):
+    ...     for picture in ("a.jpg", "b.jpg"):
+    ...         if run.stopping:
+    ...             raise Stopped
+
+    After `timed_out` and `stalled`, and where nothing asked it to stop, the run has failed.
+    """
 
 
 class Abandon(Exception):
@@ -432,8 +448,8 @@ class Run:
             found = Outcome.of(outcome, "outcome")
         except ValueError:
             found = None
-        if found is None or found > Outcome.ABANDONED:
-            raise ValueError(f"outcome is {outcome!r}; allowed: new_data, no_data, failed, abandoned")
+        if found is None or found == Outcome.EXPIRED:
+            raise ValueError(f"outcome is {outcome!r}; allowed: new_data, no_data, failed, abandoned, stopped")
         if why and found < Outcome.FAILED:
             raise ValueError(f"why is given, but the outcome is {found}")
         self._engine.complete(self, found, why=encode_message(why))

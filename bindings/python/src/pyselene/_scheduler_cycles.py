@@ -250,7 +250,10 @@ class CycleCalls(TaskCalls):
         signals: bool = True,
         grace: Duration = 5,
     ) -> None:
-        """The same on the running event loop; also ends when it is cancelled."""
+        """The same on the running event loop; a cancellation ends it, too: within `grace`, as its handlers have ended.
+
+        A second cancellation ends it at once.
+        """
         with self._engine.waiting():
             raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
             await Forever(self._engine, raw, on_report, grace).run_async(signals)

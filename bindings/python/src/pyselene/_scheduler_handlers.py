@@ -45,8 +45,8 @@ class HandlerCalls:
         `function(run)`, or with the `args` and `kwargs` of the task behind the run, works on a thread of pyselene, or,
         if it is `async def`, on the event loop. What it returns:
         False (no data), an Outcome, PENDING (the work ends elsewhere, by run.complete()); anything else, None among it,
-        means new data. What it raises: Retry, Abandon; anything else means failed. `on_stop(run, reason)` is called
-        when a run is asked to stop, on whatever thread noticed. `push`: threads of the library can call it too
+        means new data. What it raises: Retry, Abandon, Stopped; anything else means failed. `on_stop(run, reason)` is
+        called when a run is asked to stop, on whatever thread noticed. `push`: threads of the library can call it too
         (run_cycle(push=True)). None as function is for tasks that only pulled cycles (begin) run. The same function
         again changes nothing; another one under a live name raises AlreadyExists. A function that cannot take a run is
         refused (TypeError).

@@ -380,7 +380,7 @@ public struct Outcome: RawRepresentable, Hashable, Sendable, CustomStringConvert
   public static let abandoned = Outcome(rawValue: 3)
   /// In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed.
   public static let expired = Outcome(rawValue: 4)
-  /// In reports only: ended by a stop.
+  /// Ended by a stop: no attempt counts, and the task is enqueued again as before the run.
   public static let stopped = Outcome(rawValue: 5)
 
   /// Its name in the header, or its number.
@@ -418,7 +418,7 @@ public struct Stop: RawRepresentable, Hashable, Sendable, CustomStringConvertibl
   public static let replaced = Stop(rawValue: 4)
   /// SELENE_STOP_CANCELLED of the header.
   public static let cancelled = Stop(rawValue: 5)
-  /// The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over.
+  /// The host ends the work: it closes the scheduler, stops the driver, or drains or ends the window.
   public static let shutdown = Stop(rawValue: 6)
   /// In records only: its process ended while it ran; counts as failed.
   public static let interrupted = Stop(rawValue: 7)

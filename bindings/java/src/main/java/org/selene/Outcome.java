@@ -15,7 +15,7 @@ public enum Outcome {
     ABANDONED(3),
     /** In reports only: open after the deadline, or after the grace of its timeout or stall limit; counts as failed. */
     EXPIRED(4),
-    /** In reports only: ended by a stop. */
+    /** Ended by a stop: no attempt counts, and the task is enqueued again as before the run. */
     STOPPED(5),
     /** One that this package does not know: the library is newer. */
     UNKNOWN(-2147483648),

@@ -15,7 +15,7 @@ public enum Stop {
     REPLACED(4),
     /** SELENE_STOP_CANCELLED of the header. */
     CANCELLED(5),
-    /** The scheduler closes; enqueued again as before the run, unless it completes before the grace of the close is over. */
+    /** The host ends the work: it closes the scheduler, stops the driver, or drains or ends the window. */
     SHUTDOWN(6),
     /** In records only: its process ended while it ran; counts as failed. */
     INTERRUPTED(7),
