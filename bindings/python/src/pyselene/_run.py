@@ -372,7 +372,8 @@ class Run:
 
         `scheduler.output(id)` reads it, and the handlers of those that come after it. What a handler returns does the
         same, unless it is None, True, False, an Outcome or PENDING. TypeError or ValueError for what is not JSON,
-        TooLarge beyond the scheduler's `max_output_size`: then it leaves nothing, and its task says so (`output_lost`). A run that is over leaves nothing any more.
+        TooLarge beyond the scheduler's `max_output_size`: then it leaves nothing, and its task says so (`output_lost`).
+        A run that is over leaves nothing any more.
         """
         self._engine.set_output(self, output_of(value))
 

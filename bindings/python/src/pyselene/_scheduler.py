@@ -53,8 +53,8 @@ class Scheduler(CycleCalls):
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
     - `observed_range`: score with the observed range. `freshness`: rank by the freshness rule, which learns from what
       runs cost and how often they find something new; not both. `max_input_size`: bytes of input that a task may have
-      (10,240). `max_output_size`: bytes of output that a run may leave (1 MiB); of a longer one nothing is kept, the task
-      says so (`output_lost`), and reading the output raises TooLarge.
+      (10,240). `max_output_size`: bytes of output that a run may leave (1 MiB); of a longer one nothing is kept, the
+      task says so (`output_lost`), and reading the output raises TooLarge.
     - `clock`: a ToldClock of pyselene.testing, which threads wait for and a test moves; a VirtualClock, which stands
       still until it is advanced (as does any object with an `advance_ns`); or a function that gives nanoseconds since
       the Unix epoch, goes on by itself at about the pace of real time (waits last real time), and leaves the scheduler
