@@ -93,8 +93,9 @@ class Event:
     the task follows from now under the freshness rule (started: as it was picked). `time_at` is when it is due
     again (retry), the deadline (started, cycle_begun), or when asking again may be worth it (refused; None: when a
     signal changes). `progress` is what a run told of itself (progress), or how many bytes its output had of how many
-    that are kept (output_lost). Where a group is paused or resumed, or a condition met or lost, `id` is empty and `message` its name. Where kinds are paused or resumed, `message` is the
-    pool, if it is one, and `time_at` when it ends. `kinds` are those of the task, the cycle, the decision or the pause.
+    that are kept (output_lost). Where a group is paused or resumed, or a condition met or lost, `id` is empty and
+    `message` its name. Where kinds are paused or resumed, `message` is the pool, if it is one, and `time_at` when it
+    ends. `kinds` are those of the task, the cycle, the decision or the pause.
     """
 
     number: int
