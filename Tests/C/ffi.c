@@ -598,7 +598,7 @@ static void test_every_function(void) {
     CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry_successors", u64(scheduler),
                 ptr("a"), i64(1), ptr(&count));
     CALL_OK("selene_task_retry_all", u64(scheduler), ptr(NULL), i64(0),
-            u32(SELENE_RETRY_SUCCESSORS), ptr(&number));
+            u32(SELENE_RETRY_SUCCESSORS), ptr(&count));
 
     /* Events that are read. */
     CALL_OK("selene_event_init", ptr(&event), u32(sizeof event));

@@ -113,7 +113,7 @@ test('what runs when runForever ends is asked to stop', async () => {
   await begun.passed;
   stop.abort();
   await done;
-  assert.equal(reason, 'expiring');
+  assert.equal(reason, 'shutdown');
   assert.equal(scheduler.counts.running, 0);
   scheduler.close();
 });

@@ -64,12 +64,13 @@ fn errors_and_panics_of_a_handler_are_failures_with_their_text() {
         })
         .unwrap();
     scheduler.handler("never", |_| Failure::abandon("of no use")).unwrap();
-    scheduler.handler("wrong", |_| Outcome::Stopped).unwrap();
-    for id in ["error", "boxed", "panic", "strange", "nul", "late", "never", "wrong"] {
+    scheduler.handler("wrong", |_| Outcome::Expired).unwrap();
+    scheduler.handler("unasked", |_| Outcome::Stopped).unwrap();
+    for id in ["error", "boxed", "panic", "strange", "nul", "late", "never", "wrong", "unasked"] {
         scheduler.register(&Task::once(id)).unwrap();
     }
     let report = scheduler.run(&Window::new(LONG).lanes(2)).unwrap();
-    assert_eq!((report.runs.len(), report.failed, report.abandoned), (8, 7, 1));
+    assert_eq!((report.runs.len(), report.failed, report.abandoned), (9, 8, 1));
     let failure = |id: &str| scheduler.get(id).unwrap().unwrap().failure;
     assert_eq!(failure("error"), "no such wood");
     assert_eq!(failure("boxed"), "invalid digit found in string");
@@ -78,6 +79,7 @@ fn errors_and_panics_of_a_handler_are_failures_with_their_text() {
     assert_eq!(failure("nul"), "a\u{fffd}b");
     assert_eq!(failure("late"), "later");
     assert!(failure("wrong").starts_with("what the handler returned was refused: outcome"), "{}", failure("wrong"));
+    assert_eq!(failure("unasked"), "it said that it was stopped, but nothing had asked it to stop");
     let late = scheduler.get("late").unwrap().unwrap();
     assert!(late.earliest_begin.duration_since(late.failed_at.unwrap()).unwrap() >= 2 * HOUR);
     assert_eq!(late.state, State::Enqueued);
