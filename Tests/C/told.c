@@ -229,7 +229,8 @@ static void test_close(void) {
     CHECK_INT(0, atomic_load(&work.returned));
     CHECK_INT(1, atomic_load(&receiver.calls));
     atomic_store(&gate, 1);
-    wait_for("the return", &work.returned, 1);
+    wait_for("the end of the handler", &work.destroyed, 1);
+    wait_for("the end of the receiver", &receiver.destroyed, 1);
 }
 
 /* ---- sleeps that end early ------------------------------------------------------------- */
@@ -451,7 +452,8 @@ static void test_advance_closed(void) {
     CHECK_INT(0, pthread_join(thread, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, advancing.status);
     atomic_store(&gate, 1);
-    wait_for("the return", &work.returned, 1);
+    wait_for("the end of the handler", &work.destroyed, 1);
+    wait_for("the end of the receiver", &receiver.destroyed, 1);
 }
 
 /* Without threads of the library the host's clock goes on, too, and what is due is told on this thread. */
