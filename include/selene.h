@@ -584,7 +584,7 @@ typedef struct selene_options {
     int64_t release_after;
     /** Shortens each backoff delay by at most this many per mille; default 0; 0 … 1000. */
     uint32_t backoff_jitter;
-    /** Threads that may be left behind in handlers that overran; default 16; 0 … 1024. */
+    /** Threads that may be left behind in handlers that overran; default 64; 0 … 1024. */
     uint32_t max_overrun_threads;
     /** Seed of the generator of backoff_jitter and of the tasks' jitter (SplitMix64); default 0 = taken from the clock. */
     uint64_t seed;
@@ -620,7 +620,7 @@ typedef struct selene_options {
      *  0 … 24 h. Since: 0.2. */
     int64_t stop_grace;
     /** How many threads may still be in one handler after the time of their runs has ended. At this number its tasks
-     *  become ineligible (SELENE_REASON_HANDLER_STUCK). A run that gave its outcome does not count. Default 2; 1 … 1024.
+     *  become ineligible (SELENE_REASON_HANDLER_STUCK). A run that gave its outcome does not count. Default 16; 1 … 1024.
      *  Since: 0.2. */
     uint32_t max_overrun_per_handler;
     /** How the library's threads compete with others: a SELENE_THREADS_ number; default SELENE_THREADS_AS_HOST.
@@ -668,8 +668,8 @@ typedef struct selene_options {
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
-            10 * SELENE_MINUTE, 0, 16, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 2, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096,       \
+            10 * SELENE_MINUTE, 0, 64, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
+            5 * SELENE_SECOND, 16, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096,      \
             1 << 20                                                                                \
     }
 
@@ -2076,7 +2076,7 @@ typedef struct selene_window {
     uint32_t flags;
     /** SELENE_KIND_ bits; default refresh. */
     uint32_t kinds;
-    /** Runs at a time: 1 (default) … 64. */
+    /** Runs at a time: 1 (default) … 1024. */
     uint32_t lanes;
     /** ns from begin to deadline: 1 ns … 24 h; default 30 s. */
     int64_t budget;
@@ -4139,7 +4139,7 @@ typedef struct selene_driver {
      *  below 30 s: then it waits for room. */
     int64_t refresh_budget;
     int64_t processing_budget;
-    /** Lanes of the windows, 1 … 64. Defaults 1. */
+    /** Lanes of the windows, 1 … 1024. Defaults 1. */
     uint32_t refresh_lanes;
     uint32_t processing_lanes;
     /** SELENE_KIND_ bits of the windows that it opens; default both. Windows of other kinds are left to the host.

@@ -19,15 +19,26 @@ extension TaskTable {
 
   /// The rolling window of a record is over. Nothing of the record itself changed, so it keeps its stamp: a window of
   /// this one task that is open meanwhile still has it.
-  package func renew(_ slot: Int, _ sequence: UInt64) {
-    guard isSpent(slot, sequence) else { return }
+  ///
+  /// - Returns: whether it had its run.
+  @discardableResult
+  package func renew(_ slot: Int, _ sequence: UInt64) -> Bool {
+    guard isSpent(slot, sequence) else { return false }
+    setSpent(slot, false)
+    return true
+  }
+
+  /// Takes back a `renew` that was for a question only.
+  package func spendAgain(_ slot: Int) { setSpent(slot, true) }
+
+  private func setSpent(_ slot: Int, _ isSpent: Bool) {
     unlink(slot)
-    records[slot].isSpent = false
+    records[slot].isSpent = isSpent
     link(slot)
   }
 
   /// Whether a record that had its run of a rolling window is still that record, and was not renewed.
-  func isSpent(_ slot: Int, _ sequence: UInt64) -> Bool {
+  private func isSpent(_ slot: Int, _ sequence: UInt64) -> Bool {
     slots.contains(slot) && records[slot].sequence == sequence && records[slot].isSpent
   }
 

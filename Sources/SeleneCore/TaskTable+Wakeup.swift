@@ -54,13 +54,4 @@ extension TaskTable {
     }
     return earliest.map { max($0, now) }
   }
-
-  /// The same for a record that had its run of a rolling window which is as good as over; nil if it was renewed.
-  package func nextWakeup(spent slot: Int, _ sequence: UInt64, _ offer: Offer, _ pace: PerKind<Pace>, at now: Instant)
-    -> Instant?
-  {
-    guard isSpent(slot, sequence), isRunnable(slot, offer) else { return nil }
-    let (kind, earliest) = (records[slot].kind, records[slot].earliestBegin)
-    return earliest <= now ? max(now, pace[kind].standingAt) : max(earliest, pace[kind].opensAt)
-  }
 }

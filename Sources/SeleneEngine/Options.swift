@@ -19,9 +19,9 @@ package struct OptionsDraft {
   package var minimumIntervalProcessing: Span = 0
   package var releaseAfter: Span = 10 * Time.minute
   package var backoffJitter: UInt32 = 0
-  package var maxOverrunThreads: UInt32 = 16
+  package var maxOverrunThreads: UInt32 = 64
   package var stopGrace: Span = 5 * Time.second
-  package var maxOverrunPerHandler: UInt32 = 2
+  package var maxOverrunPerHandler: UInt32 = 16
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
   package var maxOutputSize: UInt64 = 1 << 20

@@ -427,6 +427,20 @@ extension Scheduler {
     }
   }
 
+  /// The next begin ends forgotten cycles first (C5), so a question counts the tasks that had their run of such a one as
+  /// eligible again.
+  ///
+  /// - Returns: those that are given to `spendAgain` when it is answered.
+  func renewForgotten(of pool: Pool?, at now: Instant) -> [Int] {
+    var renewed: [Int] = []
+    for cycle in cycles where cycle.pool === pool && cycle.isForgotten(at: now) {
+      for (slot, sequence) in cycle.spent where table.renew(slot, sequence) { renewed.append(slot) }
+    }
+    return renewed
+  }
+
+  func spendAgain(_ renewed: [Int]) { for slot in renewed { table.spendAgain(slot) } }
+
   // MARK: Plan
 
   /// What such a window would pick now if every run took its estimate.
@@ -451,6 +465,8 @@ extension Scheduler {
       if let pick = ranking.best(in: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }
       return plan
     }
+    let renewed = renewForgotten(of: pool, at: now)
+    defer { spendAgain(renewed) }
     let offer = Offer(
       kinds: window.kinds.subtracting(table.pauses.kinds(of: pool?.name, at: now)), satisfied: satisfied, pushes: false,
       observedRange: options.observedRange, crew: crew)

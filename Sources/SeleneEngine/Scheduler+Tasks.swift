@@ -238,6 +238,8 @@ extension Scheduler {
       releaseAt = max(releaseAt ?? at, at)
     }
     let pool = pool(of: record)
+    let renewed = renewForgotten(of: pool, at: moment.now)
+    defer { spendAgain(renewed) }
     let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
     // When what it waits for is as it needs it because readings expire.
     var constraintsAt = Time.never
@@ -294,6 +296,8 @@ extension Scheduler {
   func nextWakeup(of pool: Pool?, crew: Crew?, at moment: Moment) -> Instant? {
     let pace = pool?.pace ?? pace
     // A forgotten cycle delays no wake-up, the next begin ends it.
+    let renewed = renewForgotten(of: pool, at: moment.now)
+    defer { spendAgain(renewed) }
     var free = cycles.reduce(offered) {
       $1.pool !== pool || $1.isForgotten(at: moment.now) ? $0 : $0.subtracting($1.kinds)
     }
@@ -302,11 +306,6 @@ extension Scheduler {
       kinds: free.subtracting(table.pauses.kinds(of: pool?.name, at: moment.now)),
       satisfied: satisfied(probing: moment), pushes: false, observedRange: options.observedRange, crew: crew)
     var earliest = table.nextWakeup(offer, pace, at: moment.now) ?? Time.never
-    for cycle in cycles where cycle.pool === pool && cycle.isForgotten(at: moment.now) {
-      for (slot, sequence) in cycle.spent {
-        earliest = min(earliest, table.nextWakeup(spent: slot, sequence, offer, pace, at: moment.now) ?? Time.never)
-      }
-    }
     forEachGain(probing: moment, before: { earliest }) { (at, then) in
       var offer = offer
       offer.satisfied = then

@@ -33,7 +33,7 @@ package struct Window {
   /// The one task that shall run now, or nil; borrowed from the draft.
   let task: UnsafeRawBufferPointer?
 
-  static let mostLanes: UInt32 = 64
+  static let mostLanes: UInt32 = 1_024
 
   /// A window of checked values.
   init(

@@ -1053,7 +1053,7 @@ static void test_defaults(void) {
     CHECK_INT(10 * SELENE_SECOND, options.minimum_backoff);
     CHECK_INT(5 * SELENE_HOUR, options.maximum_backoff);
     CHECK_INT(10 * SELENE_MINUTE, options.release_after);
-    CHECK_INT(16, options.max_overrun_threads);
+    CHECK_INT(64, options.max_overrun_threads);
     CHECK_INT(10240, options.max_input_size);
     CHECK_INT(1 << 20, options.max_output_size);
     CHECK_INT(SELENE_KIND_REFRESH, task.kind);

@@ -711,7 +711,7 @@ static void test_misuse(void) {
         if (field == 1) driver.processing_budget = -1;
         if (field == 2) driver.refresh_budget = SELENE_DAY + 1;
         if (field == 3) driver.refresh_lanes = 0;
-        if (field == 4) driver.processing_lanes = 65;
+        if (field == 4) driver.processing_lanes = 1025;
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
         if (field == 6) driver.flags = 32;
         if (field == 7) driver.processing_budget = INT64_MAX;

@@ -243,7 +243,7 @@ static void test_struct_size_governor(void) {
         selene_decision_destroy(decision);
         free(cut);
     }
-    driver.processing_lanes = 65;
+    driver.processing_lanes = 1025;
     driver.struct_size = offsetof(selene_driver, processing_lanes);
     CHECK_OK(selene_driver_open(s, &driver, NULL));
     CHECK_OK(selene_scheduler_close(s, 0));

@@ -155,6 +155,44 @@ static void test_standing(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** The next begin ends a window that was forgotten, so for questions its standing tasks may run again. */
+static void test_forgotten(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    options.minimum_interval_refresh = 10 * S;
+    selene_scheduler scheduler = open_virtual(options);
+    selene_window window = window_of(60 * S, 0, 1);
+    selene_plan *plan = NULL;
+    selene_task task = task_of("standing");
+    int64_t delay = 0;
+    add_name(scheduler, "work");
+    task.handler = SELENE_TEXT("work");
+    add(scheduler, task);
+    selene_cycle cycle = begin(scheduler, rolling(60 * S, 0, 1));
+    CHECK_OK(selene_run_complete(next(cycle, "standing"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(0, explain(scheduler, "standing").rank);
+    for (int i = 0; i < 2; i++) {
+        advance(i == 0 ? 60 * S + 1 : S);
+        CHECK_INT(0, explain(scheduler, "standing").reason_count);
+        CHECK_INT(1, explain(scheduler, "standing").rank);
+        CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
+        CHECK_INT(1, plan->run_count);
+        selene_plan_destroy(plan);
+        CHECK_OK(selene_scheduler_next_wakeup(scheduler, NULL, &delay));
+        CHECK_INT(0, delay);
+        CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, NULL, 0,
+                                        atomic_load(&clock_now) + 20 * S));
+        CHECK_OK(selene_scheduler_next_wakeup(scheduler, NULL, &delay));
+        CHECK_INT(20 * S, delay);
+        CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, NULL, 0, 0));
+    }
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_INT(1, explain(scheduler, "standing").rank);
+    cycle = begin(scheduler, rolling(60 * S, 0, 1));
+    next(cycle, "standing");
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_conditions(void) {
     selene_scheduler scheduler = open_unlimited(1);
     selene_task task = refresh_once("upload", 3), slow = refresh_once("slow", 1);
@@ -382,6 +420,8 @@ int main(int argc, char **argv) {
         "R1 the next period and a retry run in the same window, and next says when they are due",
         test_due_again);
     run_test("R1 a standing task runs at most once in a rolling window", test_standing);
+    run_test("R1 C5 a rolling window that was forgotten keeps nothing from questions",
+             test_forgotten);
     run_test("R1 what gets its conditions back takes part again", test_conditions);
     run_test("R1 ages and scores are those of the moment of the pick", test_ages);
     run_test("R1 C1 what does not fit is passed over, and done when nothing runs", test_fit);

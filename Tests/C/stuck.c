@@ -217,6 +217,48 @@ static void test_set_aside(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** By default one connection that hangs stops no daemon: fifteen threads of a handler may hang, and it goes on. */
+static void test_usual(void) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_lane lanes[17];
+    char id[32];
+    options.max_pending_refresh = SELENE_UNLIMITED;
+    options.stop_grace = 0;
+    selene_scheduler scheduler = open_virtual(options);
+    selene_window window = window_of(SELENE_HOUR, 0, 17);
+    add_name(scheduler, "hangs");
+    for (int i = 0; i < 16; i++) {
+        snprintf(id, sizeof id, "hangs %02d", i);
+        selene_task task = once(id, "hangs", 5);
+        task.timeout = i == 15 ? SELENE_MINUTE : S;
+        add(scheduler, task);
+    }
+    add(scheduler, once("polls", "hangs", 1));
+    add(scheduler, once("waits", "hangs", 1));
+    window.flags = SELENE_WINDOW_LANES;
+    selene_cycle cycle = begin(scheduler, window);
+    for (int i = 0; i < 16; i++) {
+        lanes[i] = open_lane(cycle);
+        snprintf(id, sizeof id, "hangs %02d", i);
+        take(lanes[i], SELENE_OUTCOME_NONE, id);
+    }
+    advance(S + 1);
+    CHECK_INT(15, info_of(scheduler).overrun_threads);
+    CHECK_INT(0, info_of(scheduler).stuck_handlers);
+    CHECK_INT(0, info_of(scheduler).troubles);
+    lanes[16] = open_lane(cycle);
+    take(lanes[16], SELENE_OUTCOME_NONE, "polls");
+    advance(SELENE_MINUTE);
+    CHECK_INT(16, info_of(scheduler).overrun_threads);
+    CHECK_INT(1, info_of(scheduler).stuck_handlers);
+    CHECK_INT(SELENE_STEP_DONE, take(lanes[16], SELENE_OUTCOME_NEW_DATA, NULL));
+    CHECK_INT(1, why(scheduler, "waits", SELENE_REASON_HANDLER_STUCK).reason > 0);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    for (int i = 0; i < 17; i++)
+        CHECK_OK(selene_lane_close(lanes[i]));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /* Nor where threads of the library look for work: they look again at once, whatever clock they wait for. */
 static void test_many_pushed(void) {
     const int count = check_tasks(3000, 1100);
@@ -522,6 +564,7 @@ int main(int argc, char **argv) {
     run_test("R4 threads of runs that gave their outcome, or were cancelled, make no handler stuck",
              test_given);
     run_test("R4 max_overrun_per_handler has its range", test_range);
+    run_test("R4 by default fifteen threads of a handler may hang", test_usual);
     run_test("R4 beside twenty handlers that never return another one's tasks run", test_twenty);
     run_test("R4 when no more threads may stay behind nothing begins, and nothing spins",
              test_capped);

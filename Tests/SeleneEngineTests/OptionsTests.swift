@@ -71,7 +71,7 @@ import Testing
     #expect(draft.minimumBackoff == 10 * Time.second)
     #expect(draft.maximumBackoff == 5 * Time.hour)
     #expect(draft.releaseAfter == 10 * Time.minute)
-    #expect(draft.maxOverrunThreads == 16)
+    #expect(draft.maxOverrunThreads == 64)
     #expect(draft.maxInputSize == 10_240)
     #expect(draft.backoffJitter == 0)
     #expect(!draft.holds && !draft.observedRange && draft.permitted == nil)
@@ -125,8 +125,8 @@ import Testing
   func combinations() {
     for kinds: UInt32 in [1, 2, 3] { #expect(window { $0.kinds = kinds } == nil) }
     for kinds: UInt32 in [0, 4, 5, .max] { #expect(window { $0.kinds = kinds } == .invalidArgument) }
-    for lanes: UInt32 in [1, 2, 64] { #expect(window { $0.lanes = lanes } == nil) }
-    for lanes: UInt32 in [0, 65, .max] { #expect(window { $0.lanes = lanes } == .invalidArgument) }
+    for lanes: UInt32 in [1, 2, 64, 1_024] { #expect(window { $0.lanes = lanes } == nil) }
+    for lanes: UInt32 in [0, 1_025, .max] { #expect(window { $0.lanes = lanes } == .invalidArgument) }
     "a".withBytes { id in
       #expect(window { ($0.task, $0.lanes) = (id, 2) } == .invalidArgument)
       #expect(window { ($0.task, $0.kinds) = (id, 0) } == nil)

@@ -173,7 +173,7 @@ export interface Window {
   budget?: number;
   /** Kept free at the end, in which runs are asked to stop; default a twentieth. */
   reserve?: number;
-  /** Runs at a time; 1 to 64, default 1. */
+  /** Runs at a time; 1 to 1,024, default 1. */
   lanes?: number;
   /** Nothing is picked whose estimate does not fit, not even first. */
   strictFit?: boolean;
@@ -197,7 +197,7 @@ export interface Driver {
   refreshBudget?: number;
   /** Default 600 000. */
   processingBudget?: number;
-  /** Runs at a time; 1 to 64, default 1. */
+  /** Runs at a time; 1 to 1,024, default 1. */
   refreshLanes?: number;
   processingLanes?: number;
   /** Kept free at the end of each window; default a twentieth. */

@@ -1028,7 +1028,7 @@ def test_what_the_scheduler_refuses_is_shown_where_it_stands(folder: Path) -> No
         (("--budget", "2d"), 'found "2d"; allowed is from 1ms to 1d'),
         (("--budget", "0"), 'found "0"; allowed is from 1ms to 1d'),
         (("--budget", "-1s"), 'found "-1s", which is negative; allowed is from 1ms to 1d'),
-        (("--lanes", "65"), 'found "65"; allowed is a number from 1 to 64'),
+        (("--lanes", "1025"), 'found "1025"; allowed is a number from 1 to 1024'),
         (("--kinds", "long"), 'found "long"; allowed is refresh, processing or'),
         (("--budget", "1s", "--reserve", "2s"), "--reserve 2s is longer than --budget 1s"),
         (("--reserve", "40s"), "--reserve 40s is longer than the budget 30s, which is the default"),

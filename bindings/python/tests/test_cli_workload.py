@@ -236,7 +236,7 @@ def test_a_task_says_how_often_its_source_changes_or_how_often_it_finds_nothing(
         (TASK + r'tags = ["\u0000"]', '"', r'found a NUL in the tag "\u0000"; allowed are 1 to 255 bytes without NUL'),
         (TASK + r'command = "a\u0000"', '"a', r'found a NUL in the command "a\u0000"; allowed is text without NUL'),
         (TASK + r'kind = "a\u001b[1m\n"', '"a', r'found the kind "a\u001b[1m\n"; allowed is refresh, processing'),
-        (TASK + "[window]\nlanes = 65", "65", "found the lanes 65; allowed is a number from 1 to 64"),
+        (TASK + "[window]\nlanes = 1025", "1025", "found the lanes 1025; allowed is a number from 1 to 1024"),
         (TASK + "[window]\nbudget = 1\nreserve = 2", "2", "found the reserve 2; allowed is at most the budget"),
         (TASK + "[window]\nkinds = ['refresh', 'x']", "'x'", 'found the kinds "x"; allowed is refresh, processing'),
         (TASK + "[simulate]\nstart = 1900-01-01", "1900", "allowed is a date from 1970 to 2200"),

@@ -315,7 +315,7 @@ def test_it_ends_when_the_scheduler_is_closed() -> None:
         assert driver.wait(WAIT)
 
 
-@pytest.mark.parametrize("options", [{"refresh_budget": 0}, {"processing_lanes": 65}, {"processing_budget": 90_000}])
+@pytest.mark.parametrize("options", [{"refresh_budget": 0}, {"processing_lanes": 1025}, {"processing_budget": 90_000}])
 def test_a_wrong_option_is_refused(options: dict[str, int]) -> None:
     with (
         selene.Scheduler() as scheduler,

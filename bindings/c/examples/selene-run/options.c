@@ -23,7 +23,7 @@ static const char help[] =
     "  --cycles N         how many windows; 0: only registers the tasks, or only looks (1; without "
     "end\n"
     "                     with --follow; 0 with --plan, --explain, why, --list, --failed)\n"
-    "  --lanes N          tasks at a time, 1 to 64 (1)\n"
+    "  --lanes N          tasks at a time, 1 to 1024 (1)\n"
     "  --kinds LIST       kinds that run: refresh, processing, or both with a comma (both)\n"
     "  --strict-fit       start nothing whose estimate does not fit, not even as the first\n"
     "  --follow           stay; sleep until a task wants a window, at least --every; take over "
@@ -384,7 +384,7 @@ static bool read_option(struct options *options, int option, const char *name) {
     case CYCLES:
         return read_count(name, 0, MANY, &options->cycles);
     case LANES:
-        return read_small(name, 1, 64, &options->window.lanes);
+        return read_small(name, 1, 1024, &options->window.lanes);
     case KINDS:
         return read_kinds_of(name, &options->window.kinds);
     case STRICT_FIT:

@@ -59,10 +59,10 @@ class SeleneError(Exception):
     >>> import pyselene as selene
     >>> with selene.Scheduler() as scheduler:
     ...     try:
-    ...         scheduler.run_cycle(budget=5, lanes=65)
+    ...         scheduler.run_cycle(budget=5, lanes=1025)
     ...     except selene.InvalidArgument as error:
     ...         error.detail, error.field, error.found, error.limits
-    ('lanes is 65; allowed: 1 … 64', 'lanes', 65, (1, 64))
+    ('lanes is 1025; allowed: 1 … 1024', 'lanes', 1025, (1, 1024))
     """
 
     def __init__(self, status: int, name: str, detail: str, fault: Fault = _NO_FAULT) -> None:

@@ -49,7 +49,7 @@ class CycleCalls(TaskCalls):
         """Opens a window, runs what fits into it, and reports by the deadline, whatever the handlers do.
 
         - `budget`: seconds from begin to deadline. `reserve`: seconds before it at which runs are asked to stop; by
-          default a twentieth of the budget. `lanes`: runs at a time, up to 64.
+          default a twentieth of the budget. `lanes`: runs at a time, up to 1,024.
         - `strict_fit`: nothing is started whose estimate does not fit, not even first.
         - `rolling`: each pick looks at what is eligible at that moment, so that what becomes due or is registered
           meanwhile begins in the next free lane; otherwise at what was eligible at the begin.

@@ -166,7 +166,7 @@ Every = Annotated[
 Lanes = Annotated[
     int | None,
     typer.Option(
-        parser=number(1, 64),
+        parser=number(1, 1024),
         metavar=NUMBER,
         help="Tasks at a time. [dim](1)[/]",
         rich_help_panel=WINDOWS,

@@ -183,7 +183,7 @@ class _Reader:
                 "reserve", table.duration(0, duration.DAY), None if "budget" in table.values else defaults.reserve
             ),
             table.optional("every", table.duration(0), defaults.every),
-            table.optional("lanes", table.number(1, 64), defaults.lanes),
+            table.optional("lanes", table.number(1, 1024), defaults.lanes),
             table.optional("kinds", table.choices({kind: kind for kind in KINDS}), defaults.kinds),
             table.optional("strict_fit", table.truth, defaults.strict_fit),
         )
