@@ -347,7 +347,10 @@ extension Scheduler {
   private func stopped(_ run: Run) -> Change {
     let change = Change(.stopped)
     change.definition = run.definition
-    if let slot = table.find(run.definition.id) { (change.state, change.pace) = (table[slot].state, table[slot].turn) }
+    if let slot = table.find(run.definition.id) {
+      // One that is only asked runs until it is closed, also where what follows from its end is in the record already.
+      (change.state, change.pace) = (run.isOpen ? .running : table[slot].state, table[slot].turn)
+    }
     change.attempts = run.attempt
     change.run = run.token
     change.cycle = run.cycleHandle

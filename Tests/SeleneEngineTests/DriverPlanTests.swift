@@ -399,6 +399,6 @@ enum Said: Equatable {
     #expect(refuses { $0.kinds = 0 } && refuses { $0.kinds = 4 } && !refuses { $0.kinds = 1 })
     #expect(refuses { $0.reserve = -2 } && refuses { $0.reserve = Time.day + 1 } && !refuses { $0.reserve = Time.day })
     #expect(refuses { $0.every = -1 } && refuses { $0.every = Time.tenYears + 1 } && !refuses { $0.every = 1 })
-    #expect(refuses { $0.budgets.refresh = 0 } && refuses { $0.lanes.processing = 65 })
+    #expect(refuses { $0.budgets.refresh = 0 } && refuses { $0.lanes.processing = 1_025 })
   }
 }

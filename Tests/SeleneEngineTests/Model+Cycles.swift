@@ -119,7 +119,7 @@ extension Model {
 
   /// Who may be picked now, best first.
   func candidates(_ cycle: ModelCycle) -> [(sequence: UInt64, score: Fraction)] {
-    if cycle.isRolling { return taken(ranked(cycle.kinds.intersection(enabled)), alone: cycle.alone) }
+    if cycle.isRolling { return taken(ranked(cycle.kinds.intersection(enabled), of: cycle), alone: cycle.alone) }
     guard !cycle.isOfOneTask else { return cycle.candidates }
     return taken(inFront(cycle.candidates, isUrgent: cycle.urgent.contains), alone: cycle.alone)
   }

@@ -153,15 +153,22 @@ final class Model {
   }
 
   /// The eligible tasks of some kinds, best first.
-  func ranked(_ kinds: KindSet) -> Ranked {
-    inFront(rankedAlike(kinds)) { records[$0]?.isUrgent(at: now) == true }
+  func ranked(_ kinds: KindSet, of cycle: ModelCycle? = nil) -> Ranked {
+    inFront(rankedAlike(kinds, of: cycle)) { records[$0]?.isUrgent(at: now) == true }
   }
 
   /// The same by score alone, as if none went before others.
-  func rankedAlike(_ kinds: KindSet) -> Ranked {
+  func rankedAlike(_ kinds: KindSet, of cycle: ModelCycle? = nil) -> Ranked {
     ranked(
       records.values
-        .filter { $0.earliestBegin <= now && isEligible($0, kinds: kinds) && !spent.contains($0.sequence) })
+        .filter { $0.earliestBegin <= now && isEligible($0, kinds: kinds) && !hadItsRun($0, of: cycle) })
+  }
+
+  /// Whether a standing task has had its run of a rolling window that is open: the given one, or any that is not past its
+  /// deadline, where the next begin ends it (C5).
+  private func hadItsRun(_ sight: Sight, of cycle: ModelCycle?) -> Bool {
+    guard spent.contains(sight.sequence) else { return false }
+    return cycle != nil || cycles.contains { $0.isRolling && $0.kinds.contains(sight.kind) && now <= $0.deadline }
   }
 
   /// What is near its latest begin goes first, the earliest of these before the others (W9); then what is expedited.
