@@ -2197,6 +2197,7 @@ typedef struct selene_report {
     uint32_t kinds;
     int64_t began_at;
     int64_t ended_at;
+    /** SELENE_NEVER where nobody decided one (selene_driver); then budget is how long the window picked. */
     int64_t deadline;
     int64_t budget;
     int64_t reserve;
@@ -2211,6 +2212,7 @@ typedef struct selene_report {
     uint64_t expired;
     uint64_t stopped;
     uint64_t run_count;
+    /** In order of dispatch; of a window without a deadline the last 1,024. */
     const selene_report_run *runs;
     /** One for each of runs; NULL unless the scheduler has SELENE_OPTIONS_FRESHNESS. Since: 0.2. */
     const selene_pace *paces;
@@ -2252,9 +2254,10 @@ typedef struct selene_run_info {
     double score;
     int64_t estimate;
     int64_t started_at;
-    /** When it will be asked to stop: the window's deadline − reserve, or its timeout before that. */
+    /** When it will be asked to stop: the window's deadline − reserve, or its timeout before that; SELENE_NEVER where nobody
+     *  decided either (selene_driver). */
     int64_t expires_at;
-    /** When it is over: the window's deadline, or the end of its timeout's grace before that. */
+    /** When it is over: the window's deadline, or the end of its timeout's grace before that; likewise. */
     int64_t deadline;
     /** From selene_run_get: when it last called selene_run_progress, and what it said then; 0 and empty where it has
      *  not. Since: 0.2. */
@@ -3544,11 +3547,11 @@ SELENE_API selene_status selene_server_close(selene_server server);
  *
  * A driver of a connection (selene_driver_start, _open, _step, _wait, _stop) opens the windows that the owner grants,
  * whether that has a driver of its own or not: the owner's governor decides, once for each kind, its ledger and budgets
- * are those of the machine, and one granted window of a kind is open at a time. It goes to the pool, or the owner's
- * driver, whose first task has the best score; one that does not come within a second is passed over until it does.
- * Other members of the pool that have a driver join the window when it has tasks for them. When the process ends, or
- * its driver is stopped, it is the next one's turn. A driver continues by itself with the next owner; while there is
- * none selene_driver_step answers OWNER_AWAY, and its descriptor is readable again after a second.
+ * are those of the machine. So is a window that was granted: every pool that has tasks of the kind takes part in it at
+ * the same time, with its own lanes, until it ends. Other members of the pool that have a driver join the window when
+ * it has tasks for them. When the process ends, or its driver is stopped, its part ends. A driver continues by itself
+ * with the next owner; while there is none selene_driver_step answers OWNER_AWAY, and its descriptor is readable again
+ * after a second.
  *
  * Everything else (descriptors of cycles, observers, …) answers UNSUPPORTED.
  *
@@ -4135,8 +4138,12 @@ typedef struct selene_driver {
     uint32_t struct_size;
     /** SELENE_DRIVER_ bits; default none. */
     uint32_t flags;
-    /** Budgets of the windows that it opens, 1 ns … 24 h. Defaults 30 s and 10 min; cut to what the ledger leaves, but not
-     *  below 30 s: then it waits for room. */
+    /** Budgets of the windows that it opens, 1 ns … 24 h: such a window has a deadline, at which its runs are over. 0 (default):
+     *  nobody has decided a deadline. Under the profiles apple and strict, which ration time, windows then have 30 s and
+     *  10 min. Otherwise they are open-ended: they pick runs for that long, without a reserve; then the next window may begin,
+     *  and runs in flight go on, without a deadline but their task's timeout and stall_limit (their deadline is SELENE_NEVER);
+     *  they still take from the lanes, and the report comes with the last of them. In any case cut to what the ledger leaves,
+     *  but not below 30 s: then it waits for room. */
     int64_t refresh_budget;
     int64_t processing_budget;
     /** Lanes of the windows, 1 … 1024. Defaults 1. */
@@ -4147,7 +4154,7 @@ typedef struct selene_driver {
     uint32_t kinds;
     /** 0. */
     uint32_t reserved;
-    /** ns kept free at the end of each window, in which runs are asked to stop: 0 … 24 h, at most the window's budget; −1
+    /** ns kept free at the end of each window that has a deadline, in which runs are asked to stop: 0 … 24 h, at most the window's budget; −1
      *  (default): budget / 20. Since: 0.2. */
     int64_t reserve;
     /** Least time between the begins of two windows of one kind, ns, 0 … 10 years; default 0. If it exceeds the minimum
@@ -4157,8 +4164,8 @@ typedef struct selene_driver {
 
 #define SELENE_DRIVER_INIT                                                                         \
     {                                                                                              \
-        SELENE_SIZE(selene_driver), 0, 30 * SELENE_SECOND, 10 * SELENE_MINUTE, 1, 1,               \
-            SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING, 0, -1, 0                                 \
+        SELENE_SIZE(selene_driver), 0, 0, 0, 1, 1, SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING,   \
+            0, -1, 0                                                                               \
     }
 
 /**

@@ -493,6 +493,9 @@ void calls_drop_granted(connection *own) {
     while (gone != NULL) {
         window *each = gone;
         gone = each->next;
+        for (size_t i = 0; i < own->taken_count; i++)
+            if (own->taken[i].cycle == each->cycle)
+                calls_stop(own, &own->taken[i], SELENE_STOP_SHUTDOWN);
         taking_end(own, each->cycle);
         leave_window(own, each);
     }

@@ -366,7 +366,7 @@ extension Report {
       report.began_at = time.begin
       report.ended_at = endedAt
       report.deadline = time.deadline
-      report.budget = time.deadline - time.begin
+      report.budget = budget
       report.reserve = time.deadline - time.expiresAt
       report.eligible = UInt64(eligible)
       report.did_not_fit = UInt64(didNotFit)

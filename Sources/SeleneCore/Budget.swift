@@ -13,6 +13,9 @@ package struct Budget: Sendable {
     expiresAt = deadline.subtracting(reserve)
   }
 
+  /// The time of a window that nobody has set a deadline (V1).
+  package init(openSince begin: Instant) { (self.begin, deadline, expiresAt) = (begin, Time.never, Time.never) }
+
   package var reserve: Span { deadline.subtracting(expiresAt) }
 
   /// The default reserve of a budget.

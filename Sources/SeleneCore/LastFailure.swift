@@ -45,6 +45,14 @@ package final class LastFailure: Sendable {
     }
   }
 
+  /// Why a run was cut that no window of its length can hold (V2).
+  package static func windowEnded(budget: Span, estimate: Span) -> Bytes {
+    let unit = estimate >= 10 * Time.second ? Time.second : 1_000_000
+    let rounded = max(estimate / unit * unit, min(estimate, 1_000_000))
+    let text: Detail = "the window ended: takes \(span: rounded); windows have \(span: budget)"
+    return text.bytes.withUnsafeBytes { Bytes(copying: $0) }
+  }
+
   // What the library says of a run that cannot.
   package static let windowEnded = Bytes("the window ended")
   package static let notAsked = Bytes("it said that it was stopped, but nothing had asked it to stop")

@@ -253,10 +253,10 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
   /// −1: not said.
   package var expectedResponse: Span { terms.numbers.expectedResponse }
   /// Whether it says what its first run takes (R8).
-  var saysResponse: Bool { @inline(__always) get { terms.numbers.expectedResponse >= 0 } }
+  package var saysResponse: Bool { @inline(__always) get { terms.numbers.expectedResponse >= 0 } }
   /// What a run is expected to take while nothing is known, of its handler neither.
   var usualResponse: Span { @inline(__always) get { saysResponse ? expectedResponse : Self.unknownResponse } }
-  static let unknownResponse = 5 * Time.second
+  package static let unknownResponse = 5 * Time.second
   package var initialDelay: Span { terms.numbers.initialDelay }
   package var period: Span { terms.numbers.period }
   package var flex: Span { terms.numbers.flex }

@@ -31,6 +31,14 @@ package final class Cycle {
   let strictFit: Bool
   /// Each pick looks at what is eligible then (R1).
   let isRolling: Bool
+  /// How long it picks.
+  let budget: Span
+  /// Nobody has set its runs a deadline (V1).
+  let isOpenEnded: Bool
+  /// When an open-ended one picks no more, and leaves its kinds to the next.
+  private(set) var picksUntil: Instant
+  /// That has come: only runs in flight are left, and its report.
+  private(set) var hasLeft = false
   /// The kinds that it occupies; none for a cycle of one task (C14).
   let kinds: KindSet
   /// Those of them for which it is too early, so that only expedited tasks run (W10).
@@ -41,6 +49,8 @@ package final class Cycle {
   var booked: KindSet
   /// The kinds for which the driver opened it; none if a host did.
   let driven: KindSet
+  /// The governor granted it to a driver.
+  var isGranted = false
   /// Kinds against which a veto was raised while it was open: nothing more of them is dispatched (G6).
   var preempted: KindSet = []
   /// Whose windows it is one of; nil is this process.
@@ -50,9 +60,11 @@ package final class Cycle {
   /// The process calls handlers, which need a run function there; likewise.
   var callsThere: Bool
   /// Who may run, until the cycle ends.
-  let ranking: Ranking
+  private(set) var ranking: Ranking
   /// How many tasks were eligible at its begin.
   let eligible: Int
+  /// How many did not fit, once it picks no more.
+  var didNotFit = 0
 
   /// The member that takes its next run; likewise.
   var member: Member?
@@ -62,10 +74,14 @@ package final class Cycle {
   /// Its number in the log of waits (W8); none for a cycle of one task.
   var waitNumber: UInt64 = .max
 
-  /// Its runs in order of dispatch.
-  var runs: [Run] = []
+  /// Its runs in order of dispatch; of an open-ended one the last of them.
+  private(set) var runs: [Run] = []
+  /// How those ended that it has no more.
+  private(set) var earlier = Tally()
+  /// How many runs it has dispatched.
+  private(set) var dispatched = 0
   /// Under the freshness rule of each of them what its turn followed from.
-  var paces: [PaceTerms] = []
+  private(set) var paces: [PaceTerms] = []
   /// Of a rolling cycle the records of the standing tasks that had their run.
   var spent: [(slot: Int, sequence: UInt64)] = []
   /// The one thread that has taken its runs; 0 for none, or several.
@@ -99,8 +115,11 @@ package final class Cycle {
   init(
     handle: UInt64, mode: Mode, laneLimit: Int, strictFit: Bool, isRolling: Bool, kinds: KindSet, alone: KindSet,
     serves: KindSet, booked: KindSet, driven: KindSet, pool: Pool? = nil, callsThere: Bool = false, time: Budget,
-    ranking: Ranking
+    budget: Span? = nil, ranking: Ranking
   ) {
+    self.budget = budget ?? time.deadline.subtracting(time.begin)
+    isOpenEnded = budget != nil
+    picksUntil = budget.map { time.begin.adding($0) } ?? Time.never
     (self.pool, self.callsThere) = (pool, callsThere)
     crew = pool?.crew
     self.handle = handle
@@ -137,18 +156,74 @@ package final class Cycle {
     return thread
   }
 
+  /// How many rows its report has at most, if it is open-ended.
+  static let mostRows = 1_024
+
+  /// A run begins.
+  func add(_ run: Run, _ pace: PaceTerms?) {
+    if runs.isEmpty { runs.reserveCapacity(8) }
+    if isOpenEnded && runs.count >= 2 * Self.mostRows { trim() }
+    runs.append(run)
+    if let pace { paces.append(pace) }
+    openRuns += 1
+    dispatched += 1
+  }
+
+  /// Keeps the last of its runs, and those that are not back; of the others how they ended.
+  func trim() {
+    var surplus = runs.count - Self.mostRows
+    guard isOpenEnded, surplus > 0 else { return }
+    var kept: [Run] = []
+    var keptPaces: [PaceTerms] = []
+    for (place, run) in runs.enumerated() {
+      if surplus > 0, !run.isOpen, !run.isInHandler {
+        surplus -= 1
+        earlier.add(run.finalOutcome)
+        run.leaveCycle()
+        continue
+      }
+      kept.append(run)
+      if place < paces.count { keptPaces.append(paces[place]) }
+    }
+    (runs, paces) = (kept, keptPaces)
+  }
+
+  /// Its report is made.
+  func letRunsGo() {
+    for run in runs { run.leaveCycle() }
+    (runs, paces) = ([], [])
+  }
+
+  /// It picks no more, and leaves its kinds to the next window.
+  func leave() { (isDone, hasLeft) = (true, true) }
+
+  /// It picks for as long again, since its host works on one window at a time.
+  func renew(_ ranking: Ranking, at now: Instant) {
+    picksUntil = now.adding(budget)
+    self.ranking = ranking
+    spent = []
+  }
+
+  /// The kinds of which no other window may begin (C12).
+  var occupied: KindSet { hasLeft ? [] : kinds }
+
   /// A cycle of one task occupies no kind.
   var isOfOneTask: Bool { kinds.isEmpty }
   var isEnded: Bool { report != nil }
   var isDriven: Bool { !driven.isEmpty }
 
-  /// The next begin of its kinds ends it: its host took its runs and did not come back for the end (C5).
-  func isForgotten(at now: Instant) -> Bool { (mode == .pulled || mode == .member) && now > time.deadline }
+  /// The next begin of its kinds ends it: its host took its runs and did not come back for the end (C5). An open-ended one
+  /// without runs has as long again for that.
+  func isForgotten(at now: Instant) -> Bool {
+    guard mode == .pulled || mode == .member else { return false }
+    return now > time.deadline || (hasLeft && openRuns == 0 && now > picksUntil.adding(budget))
+  }
 
   /// Its time runs out at an instant: the reserve begins then, if it has not begun.
   func expire(at now: Instant) {
     if now < time.expiresAt {
-      time = Budget(begin: time.begin, budget: now.subtracting(time.begin).adding(time.reserve), reserve: time.reserve)
+      let reserve = time.deadline == Time.never ? Budget.reserve(of: budget) : time.reserve
+      time = Budget(begin: time.begin, budget: now.subtracting(time.begin).adding(reserve), reserve: reserve)
     }
   }
 

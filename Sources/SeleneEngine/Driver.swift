@@ -6,7 +6,8 @@ import SeleneGovernor
 
 /// What a driver was asked for, unchecked.
 package struct DriverDraft {
-  package var budgets = PerKind<Span>(refresh: 30 * Time.second, processing: 10 * Time.minute)
+  /// 0: nobody has decided a deadline (V1).
+  package var budgets = PerKind<Span>(repeating: 0)
   package var lanes = PerKind<UInt32>(repeating: 1)
   package var hasLanes = false
   package var kinds = KindSet.all.rawValue
@@ -23,7 +24,10 @@ package struct DriverDraft {
 
 /// How a driver opens windows, checked.
 struct DriverTerms: Sendable {
+  static let usualBudgets = PerKind<Span>(refresh: 30 * Time.second, processing: 10 * Time.minute)
   let budgets: PerKind<Span>
+  /// The kinds whose budget the host has said: a deadline is somebody's decision (V1).
+  let limited: KindSet
   let lanes: PerKind<UInt32>
   /// The kinds that it opens windows for.
   let kinds: KindSet
@@ -46,8 +50,8 @@ struct DriverTerms: Sendable {
     for kind in Kind.allCases {
       let field: (budget: Literal, lanes: Literal) =
         kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
-      guard (1...Time.longestRun).contains(draft.budgets[kind]) else {
-        throw .range(field.budget, draft.budgets[kind], 1, Time.longestRun, .duration)
+      guard (0...Time.longestRun).contains(draft.budgets[kind]) else {
+        throw .range(field.budget, draft.budgets[kind], 0, Time.longestRun, .duration)
       }
       guard (1...Window.mostLanes).contains(draft.lanes[kind]) else {
         throw .range(field.lanes, draft.lanes[kind], 1, Int64(Window.mostLanes))
@@ -62,24 +66,52 @@ struct DriverTerms: Sendable {
     guard (0...Time.tenYears).contains(draft.every) else {
       throw .range("every", draft.every, 0, Time.tenYears, .duration)
     }
-    (budgets, lanes, kinds) = (draft.budgets, draft.lanes, KindSet(rawValue: draft.kinds))
+    var (budgets, limited) = (Self.usualBudgets, KindSet([]))
+    for kind in Kind.allCases where draft.budgets[kind] > 0 {
+      budgets[kind] = draft.budgets[kind]
+      limited.formUnion(KindSet(kind))
+    }
+    (self.budgets, self.limited) = (budgets, limited)
+    (lanes, kinds) = (draft.lanes, KindSet(rawValue: draft.kinds))
     (reserve, every) = (draft.reserve == -1 ? nil : draft.reserve, draft.every)
     (strictFit, isRolling, together) = (draft.strictFit, draft.isRolling, draft.together)
     isGoverned = draft.isGoverned
+  }
+
+  /// Whether the runs of a window for some kinds have no deadline.
+  func isOpenEnded(_ kinds: KindSet, rations: Bool) -> Bool {
+    limited.isDisjoint(with: kinds) && !(isGoverned && rations)
   }
 
   /// A window for some kinds.
   ///
   /// - Parameters:
   ///   - longest: what the ledger leaves.
+  ///   - rations: the profile rations time, so that the window has a deadline.
   ///   - only: the one task that it is for, or nil.
-  func window(_ kinds: KindSet, longest: Span, only task: TaskDefinition? = nil) -> Window {
+  func window(_ kinds: KindSet, longest: Span, rations: Bool, only task: TaskDefinition? = nil) -> Window {
     let all = Kind.allCases.filter { kinds.contains($0) }
     let budget = max(1, min(all.map { budgets[$0] }.max() ?? 1, longest))
     return Window(
       kinds: kinds, lanes: task == nil ? Int(all.map { lanes[$0] }.max() ?? 1) : 1, budget: budget,
       reserve: min(reserve ?? Budget.reserve(of: budget), budget), strictFit: strictFit, isRolling: isRolling,
-      task: task?.id)
+      isOpenEnded: isOpenEnded(kinds, rations: rations), task: task?.id)
+  }
+}
+
+extension DriverTerms {
+  /// A part of a window that another pool was granted.
+  func window(_ kinds: KindSet, in granted: GrantedWindow, at now: Instant) -> Window {
+    let end = granted.deadline == Time.never ? granted.until : granted.deadline
+    let left = max(1, end.subtracting(now))
+    let most = Kind.allCases.filter { kinds.contains($0) }.map { lanes[$0] }.max() ?? 1
+    let longest = Kind.allCases.filter { kinds.contains($0) && limited.contains($0) }.map { budgets[$0] }.min() ?? left
+    let budget = min(left, longest)
+    return Window(
+      kinds: kinds, lanes: Int(most), budget: budget,
+      reserve: min(budget, granted.deadline == Time.never ? 0 : granted.deadline.subtracting(granted.until)),
+      strictFit: strictFit, isRolling: isRolling,
+      isOpenEnded: granted.deadline == Time.never && limited.isDisjoint(with: kinds), joins: true, task: nil)
   }
 }
 
@@ -96,8 +128,6 @@ package final class Driver {
   private let watch: Watch?
   /// Whose it is, while it is open; nil is this process.
   var member: Member?
-  /// When it was called to a window that others leave to it, and has not come since.
-  private(set) var calledAt: Instant = Time.never
   /// One of a member sleeps, until when.
   private var isAway = false
   private var wakesAt: Instant = Time.never
@@ -179,17 +209,6 @@ package final class Driver {
   /// When it wakes by itself, if it sleeps.
   var sleepsUntil: Instant { isAsleep ? wakesAt : Time.never }
 
-  /// Others leave a window to it: it is called, and does not keep them waiting if it does not come.
-  func callFirst(at now: Instant) {
-    if calledAt == Time.never { calledAt = now }
-    if isAsleep { poke() }
-  }
-
-  /// Whether it comes when it is called.
-  func comes(at now: Instant) -> Bool { calledAt == Time.never || now < calledAt.adding(Self.patience) }
-  /// How long others wait for one that was called.
-  static let patience = Time.second
-
   /// Something has changed that may let a refused kind have its window, or a task its run.
   func lookAgain() {
     mustLook = true
@@ -203,7 +222,7 @@ package final class Driver {
 
   /// It is awake; what the system announced meanwhile, and whether something has happened to the files of the store.
   func awake() -> (groups: SignalGroups, storeTouched: Bool) {
-    (mustLook, isAway, calledAt) = (false, false, Time.never)
+    (mustLook, isAway) = (false, false)
     let found = watch?.drain() ?? 0
     return (SignalGroups(rawValue: found & ~PLATFORM_WATCH_FILES), found & PLATFORM_WATCH_FILES != 0)
   }

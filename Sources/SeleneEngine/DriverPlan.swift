@@ -22,8 +22,6 @@ package struct DriverPlan {
   package var askAgainAt: PerKind<Instant>
   /// Whether memory that runs short is to be announced.
   package var watchesMemory = false
-  /// The rivals, by their places in the view, that are to come for the next window (L7).
-  package var calls: [Int] = []
 }
 
 /// Which groups of signals the system can be asked for at all.
@@ -65,6 +63,13 @@ struct Hearing {
   var read: SignalGroups = []
 }
 
+/// A window that was granted to a pool, as others see it.
+struct GrantedWindow {
+  /// When it picks no more, or its runs are asked to stop; and its deadline.
+  let until: Instant
+  let deadline: Instant
+}
+
 /// All that a driver goes by at an instant.
 struct DriverView {
   let terms: DriverTerms
@@ -91,8 +96,8 @@ struct DriverView {
   var delayedUntil = PerKind<Instant>(repeating: .min)
   /// Whose handlers it can use: nil is this process.
   var crew: Crew?
-  /// What the drivers of other processes go by that come when they are called; a window goes to the best task of all (L7).
-  var rivals: [DriverView] = []
+  /// Until when each kind has a window that was granted to another pool, in which this one may take part (L7).
+  var granted = PerKind<GrantedWindow?>(repeating: nil)
   /// When what constraints look at was last read.
   var heardAt: Instant = .min
   /// When time by itself ends what keeps a kind or an id.
@@ -111,8 +116,6 @@ struct DriverView {
       guard let at = dueAt[kind], max(at, asksAt(kind, plan)) <= now else { continue }
       due.formUnion(KindSet(kind))
     }
-    let (outranked, outrankedUntil) = outranked(&plan)
-    due = due.subtracting(outranked)
     if let step = reading(due, listens: listensAt <= now) {
       plan.step = step
       return plan
@@ -122,8 +125,7 @@ struct DriverView {
       return plan
     }
     var wakeAt = min(nextEffect, listensAt)
-    wakeAt = min(wakeAt, outrankedUntil)
-    for kind in Kind.allCases where !outranked.contains(kind) {
+    for kind in Kind.allCases {
       if let at = dueAt[kind] { wakeAt = min(wakeAt, max(at, asksAt(kind, plan))) }
     }
     plan.step = .sleep(until: min(wakeAt, nextLookAtVetoes))
@@ -131,7 +133,10 @@ struct DriverView {
     return plan
   }
 
-  private func asksAt(_ kind: Kind, _ plan: DriverPlan) -> Instant { max(plan.askAgainAt[kind], delayedUntil[kind]) }
+  /// When a window of a kind is worth asking for. What was granted to another pool needs no asking.
+  private func asksAt(_ kind: Kind, _ plan: DriverPlan) -> Instant {
+    granted[kind] == nil ? max(plan.askAgainAt[kind], delayedUntil[kind]) : delayedUntil[kind]
+  }
 
   /// The signals that can be read for a decision; without a governor there is none.
   private var asked: SignalReach {
@@ -163,44 +168,11 @@ struct DriverView {
     Offer(kinds: KindSet(kind), satisfied: satisfied, pushes: pushes, observedRange: observedRange, crew: crew)
   }
 
-  /// The kinds that have something to run now, which may have a window.
-  private var due: KindSet {
-    var due: KindSet = []
-    let dueAt = self.dueAt(satisfied)
-    for kind in Kind.allCases {
-      if let at = dueAt[kind], max(at, delayedUntil[kind]) <= now { due.formUnion(KindSet(kind)) }
-    }
-    return due
-  }
-
   /// What would be first in a window of a kind: its score, and its place in the order of registration.
   func first(_ kind: Kind) -> (score: Double, sequence: UInt64)? {
     let offer = offer(kind, satisfied)
     guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: nil) else { return nil }
     return (best.score, table[best.slot].sequence)
-  }
-
-  // MARK: Rivals
-
-  /// The kinds whose next window goes to a rival, whose first task has a better score, and when to look again though it has
-  /// not come.
-  private func outranked(_ plan: inout DriverPlan) -> (kinds: KindSet, until: Instant) {
-    var (found, until): (KindSet, Instant) = ([], Time.never)
-    let due = rivals.isEmpty ? [] : due
-    guard !due.isEmpty else { return (found, until) }
-    for (place, rival) in rivals.enumerated() {
-      let both = rival.due.intersection(due)
-      for kind in Kind.allCases where both.contains(kind) {
-        guard let its = rival.first(kind), let own = first(kind) else { continue }
-        guard its.score > own.score || (its.score == own.score && its.sequence < own.sequence) else { continue }
-        found.formUnion(KindSet(kind))
-        // What the governor has refused it would refuse this one.
-        let asksAt = rival.askAgainAt[kind]
-        if asksAt <= now { plan.calls.append(place) }
-        until = min(until, max(asksAt, now).adding(Driver.patience))
-      }
-    }
-    return (found, until)
   }
 
   /// What tasks ask for and the system could give, or take away.
@@ -265,11 +237,14 @@ struct DriverView {
 
   // MARK: Opening
 
+  private var rations: Bool { governor.profile.rationsTime }
+
   private typealias Grant = (longest: Span, newcomer: TaskDefinition?)
 
   /// The window of the first kind that is granted one, or of all that are, or nil.
   private func opening(_ due: KindSet, _ plan: inout DriverPlan) -> DriverPlan.Step? {
     guard terms.isGoverned else { return openingUnasked(due) }
+    if let step = joining(due) { return step }
     var granted: KindSet = []
     var longest = Time.never
     for kind in Kind.allCases where due.contains(kind) {
@@ -277,13 +252,24 @@ struct DriverView {
       if let newcomer = grant.newcomer {
         // What is left is for it alone.
         guard granted.isEmpty else { continue }
-        return .open(terms.window(KindSet(kind), longest: grant.longest, only: newcomer), kinds: KindSet(kind))
+        return .open(
+          terms.window(KindSet(kind), longest: grant.longest, rations: rations, only: newcomer), kinds: KindSet(kind))
       }
       granted.formUnion(KindSet(kind))
       longest = min(longest, grant.longest)
       if !terms.together { break }
     }
-    return granted.isEmpty ? nil : .open(terms.window(granted, longest: longest), kinds: granted)
+    return granted.isEmpty ? nil : .open(terms.window(granted, longest: longest, rations: rations), kinds: granted)
+  }
+
+  /// A part of the window that another pool has of a kind that is due, or nil: what is granted is the machine's.
+  private func joining(_ due: KindSet) -> DriverPlan.Step? {
+    for kind in Kind.allCases where due.contains(kind) {
+      if let window = granted[kind] {
+        return .open(terms.window(KindSet(kind), in: window, at: now), kinds: KindSet(kind))
+      }
+    }
+    return nil
   }
 
   /// The window of the first kind that is due; together, of all that may have one: it costs no budget, and what becomes due
@@ -291,13 +277,13 @@ struct DriverView {
   private func openingUnasked(_ due: KindSet) -> DriverPlan.Step? {
     guard let first = Kind.allCases.first(where: { due.contains($0) }) else { return nil }
     guard terms.together else {
-      return .open(terms.window(KindSet(first), longest: Time.never), kinds: KindSet(first))
+      return .open(terms.window(KindSet(first), longest: Time.never, rations: false), kinds: KindSet(first))
     }
     var kinds = due
     for kind in Kind.allCases where mayOpen.contains(kind) && pace(of: kind).opensAt <= now {
       kinds.formUnion(KindSet(kind))
     }
-    return .open(terms.window(kinds, longest: Time.never), kinds: due)
+    return .open(terms.window(kinds, longest: Time.never, rations: false), kinds: due)
   }
 
   /// Asks for a window of a kind; nil if it is refused, or better waited for.

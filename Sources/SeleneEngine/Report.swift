@@ -13,7 +13,9 @@ package final class Report {
   package let tally: Tally
   /// Whether its outcomes are durable.
   package let isStored: Bool
-  /// In order of dispatch, all decided.
+  /// How long its window picked, where that is not until the deadline less the reserve.
+  package let budget: Span
+  /// In order of dispatch, all decided; of an open-ended window the last 1,024.
   package let runs: [Run]
   /// Of each of them what its turn followed from; empty unless the freshness rule ranks.
   package let paces: [PaceTerms]
@@ -28,7 +30,8 @@ package final class Report {
     self.didNotFit = didNotFit
     self.isStored = isStored
     (runs, paces) = (cycle.runs, cycle.paces)
-    var tally = Tally()
+    budget = cycle.isOpenEnded ? cycle.budget : time.deadline.subtracting(time.begin)
+    var tally = cycle.earlier
     for run in runs { tally.add(run.finalOutcome) }
     self.tally = tally
   }

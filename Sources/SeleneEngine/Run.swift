@@ -128,7 +128,15 @@ package final class Run {
     switch stopReason {
     case .timedOut: LastFailure.timedOut
     case .stalled: LastFailure.madeNoProgress
-    default: LastFailure.windowEnded
+    default:
+      // Where nobody knows what it takes, nothing is said of it.
+      if let cycle, !cycle.isOpenEnded, definition.saysResponse || estimate != TaskDefinition.unknownResponse,
+        estimate > cycle.time.expiresAt.subtracting(cycle.time.begin)
+      {
+        LastFailure.windowEnded(budget: cycle.budget, estimate: estimate)
+      } else {
+        LastFailure.windowEnded
+      }
     }
   }
 

@@ -185,9 +185,12 @@ extension Scheduler {
   /// A run goes on in a cycle of its own, which has the times of the one that it was taken from, and ends with it.
   private func takeOver(_ awaited: AwaitedRun, _ handler: Handler, for member: Member, at now: Instant) {
     let stored = awaited.stored
-    let time = Budget(
-      begin: stored.beganAt, budget: stored.deadline.subtracting(stored.beganAt),
-      reserve: stored.deadline.subtracting(stored.expiresAt))
+    let time =
+      stored.deadline == Time.never
+      ? Budget(openSince: stored.beganAt)
+      : Budget(
+        begin: stored.beganAt, budget: stored.deadline.subtracting(stored.beganAt),
+        reserve: stored.deadline.subtracting(stored.expiresAt))
     let cycle = Cycle(
       handle: slot.newCycle(), mode: .member, laneLimit: 1, strictFit: false, isRolling: false, kinds: [], alone: [],
       serves: KindSet(table[awaited.slot].kind), booked: [], driven: [], pool: member.pool, time: time,
@@ -203,8 +206,7 @@ extension Scheduler {
       handler: Unmanaged.passUnretained(handler), cycle: cycle, stopGrace: options.stopGrace, at: stored.startedAt)
     run.isStored = true
     runs.add(run)
-    cycle.runs.append(run)
-    cycle.openRuns += 1
+    cycle.add(run, nil)
     member.runs[runs.last] = run
     publish(begun(cycle), at: now)
     publish(started(run, nil), at: now)

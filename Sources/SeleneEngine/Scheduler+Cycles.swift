@@ -57,7 +57,7 @@ extension Scheduler {
     try transaction(at: now) {
       requeue(stopping, .constraintLost, at: now)
       for cycle in forgotten { book(endOf: cycle, at: now) }
-      book(begin: booked, budget: window.budget, at: now)
+      if !window.joins { book(begin: booked, budget: window.budget, at: now) }
       for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) && pool == nil {
         pace[kind].lastBegin = now
       }
@@ -72,7 +72,9 @@ extension Scheduler {
       _ = end(cycle, at: now)
     }
 
-    let time = Budget(begin: now, budget: window.budget, reserve: window.reserve)
+    let time =
+      window.isOpenEnded
+      ? Budget(openSince: now) : Budget(begin: now, budget: window.budget, reserve: window.reserve)
     let paused = table.pauses.kinds(of: pool?.name, at: now)
     let ranking =
       only.map { Ranking(table, only: $0, observedRange: options.observedRange, at: now) }
@@ -81,32 +83,42 @@ extension Scheduler {
     let cycle = Cycle(
       handle: slot.newCycle(), mode: mode, laneLimit: window.lanes, strictFit: window.strictFit,
       isRolling: window.isRolling, kinds: kinds, alone: alone, serves: serves, booked: booked, driven: driving,
-      pool: pool, callsThere: isCalled, time: time, ranking: ranking)
+      pool: pool, callsThere: isCalled, time: time, budget: window.isOpenEnded ? window.budget : nil, ranking: ranking)
     cycles.append(cycle)
+    cycle.isGranted = !driving.isEmpty && driver?.terms.isGoverned == true
     if !kinds.isEmpty {
-      let pace = pool?.pace ?? pace
-      cycle.waitNumber = table.waits.beginWindow(
-        kinds, early: alone, paused: paused, expiresAt: time.expiresAt, isStrict: window.strictFit,
-        isRolling: window.isRolling,
-        pushes: mode.callsHandlers || (member != nil && window.isInline),
-        opensAt: PerKind(refresh: pace.refresh.opensAt, processing: pace.processing.opensAt), stamp: table.stamp,
-        lastSequence: table.lastSequence, pool: WaitLog.pool(pool?.name), at: now)
+      noteWindow(cycle, pushes: mode.callsHandlers || (member != nil && window.isInline), paused: paused, at: now)
     }
     // What stands at begin is not new; a signal may expire while it is open.
     if governance.governor.profile.preempts { _ = governance.look(at: now) }
-    nextDue = min(nextDue, time.expiresAt, governance.nextLook)
+    nextDue = min(nextDue, time.expiresAt, cycle.picksUntil, governance.nextLook)
+    beginTrace(of: cycle, paused: paused, at: now)
+    publish(begun(cycle), at: now)
+    return cycle
+  }
+
+  /// What `explain` will say of the window that begins.
+  private func beginTrace(of cycle: Cycle, paused: KindSet, at now: Instant) {
     var trace = CycleTrace(
-      begin: now, stamp: table.stamp, deadline: time.deadline, satisfied: self.satisfied,
-      pushes: mode.callsHandlers, isRolling: window.isRolling)
-    trace.needsThreads = mode.needsThreads
-    for kind in Kind.allCases where kinds.contains(kind) && !alone.contains(kind) {
+      begin: now, stamp: table.stamp, deadline: min(cycle.time.deadline, cycle.picksUntil), satisfied: satisfied,
+      pushes: cycle.mode.callsHandlers, isRolling: cycle.isRolling)
+    trace.needsThreads = cycle.mode.needsThreads
+    for kind in Kind.allCases where cycle.kinds.contains(kind) && !cycle.alone.contains(kind) {
       var trace = trace
       // Its ranking has nothing of what was paused then.
       if paused.contains(kind) { trace.stamp = 0 }
-      if let pool { pool.traces[kind] = trace } else { traces[kind] = trace }
+      if let pool = cycle.pool { pool.traces[kind] = trace } else { traces[kind] = trace }
     }
-    publish(begun(cycle), at: now)
-    return cycle
+  }
+
+  /// The log of waits has a window more.
+  private func noteWindow(_ cycle: Cycle, pushes: Bool, paused: KindSet, at now: Instant) {
+    let pace = cycle.pool?.pace ?? pace
+    cycle.waitNumber = table.waits.beginWindow(
+      cycle.kinds, early: cycle.alone, paused: paused, expiresAt: min(cycle.time.expiresAt, cycle.picksUntil),
+      isStrict: cycle.strictFit, isRolling: cycle.isRolling, pushes: pushes,
+      opensAt: PerKind(refresh: pace.refresh.opensAt, processing: pace.processing.opensAt), stamp: table.stamp,
+      lastSequence: table.lastSequence, pool: WaitLog.pool(cycle.pool?.name), at: now)
   }
 
   /// Ends the pulled cycles of some kinds whose deadline has passed (C5).
@@ -124,7 +136,7 @@ extension Scheduler {
     let now = moment.now
     try refuseSwitchedOff(kinds)
     let open = cycles.first {
-      $0.pool === pool && !$0.kinds.isDisjoint(with: kinds) && !$0.isForgotten(at: now)
+      $0.pool === pool && !$0.occupied.isDisjoint(with: kinds) && !$0.isForgotten(at: now)
     }
     if let open { throw SeleneError(.busy, "kinds", "a cycle of \(open.kinds.names) is open") }
     let pace = pool?.pace ?? pace
@@ -242,6 +254,7 @@ extension Scheduler {
   /// When time alone changes something for the runs of a cycle: its next expiry, or what is a run's own.
   func nextExpiry(of cycle: Cycle, after now: Instant) -> Instant {
     var expiry = min(cycle.time.nextExpiry(after: now), conditions.changesAt, table.pauses.endsAt)
+    if !cycle.hasLeft { expiry = min(expiry, cycle.picksUntil) }
     if cycle.hasTimedRuns && cycle.openRuns > 0 {
       runs.forEach { run in
         if run.isOpen && run.cycle === cycle { expiry = min(expiry, nextInstant(of: run)) }
@@ -259,6 +272,10 @@ extension Scheduler {
   /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
   @_optimize(speed)
   func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
+    if cycle.isOpenEnded && cycles.count > 1 && !cycle.isDone && isFull(cycle) {
+      try save(at: now)
+      return .wait(until: nextChange(of: cycle, after: now))
+    }
     if let pick = pick(cycle, at: now) {
       guard let run = try dispatch(pick, in: cycle, at: now) else { return .done }
       cycle.ranking.remove(pick)
@@ -276,6 +293,21 @@ extension Scheduler {
       return wait(for: node, in: cycle, at: now)
     }
     return .wait(until: min(nextChange(of: cycle, after: now), wakeAt))
+  }
+
+  /// Whether runs of earlier windows of its driver, which pick no more, leave it no lane now (V1).
+  private func isFull(_ cycle: Cycle) -> Bool {
+    let carried = carried(cycle.driven, of: cycle.pool)
+    return carried > 0 && cycle.openRuns + carried >= cycle.laneLimit
+  }
+
+  /// How many runs are in flight in a driver's windows of some kinds that pick no more.
+  func carried(_ kinds: KindSet, of pool: Pool?) -> Int {
+    var count = 0
+    for cycle in cycles where cycle.hasLeft && cycle.pool === pool && !cycle.driven.isDisjoint(with: kinds) {
+      count += cycle.openRuns
+    }
+    return count
   }
 
   /// A window waits while what the fleet may have for it is asked for.
@@ -315,7 +347,11 @@ extension Scheduler {
 
   @inline(__always)
   private func room(in cycle: Cycle, at now: Instant) -> Budget.Room {
-    cycle.time.room(at: now, isFirst: cycle.runs.isEmpty, strictFit: cycle.strictFit)
+    guard cycle.isOpenEnded else {
+      return cycle.time.room(at: now, isFirst: cycle.dispatched == 0, strictFit: cycle.strictFit)
+    }
+    guard now < cycle.picksUntil else { return .none }
+    return cycle.strictFit ? .upTo(cycle.picksUntil.subtracting(now)) : .any
   }
 
   /// When to look again at the tasks of a cycle that wait for nothing but the end of a run of their group, which is at work in
@@ -342,11 +378,11 @@ extension Scheduler {
   /// Writes down what `explain` will say of the cycle.
   private func trace(_ cycle: Cycle, _ write: (inout CycleTrace?) -> Void) {
     if let pool = cycle.pool {
-      for kind in Kind.allCases where cycle.kinds.contains(kind) { write(&pool.traces[kind]) }
+      for kind in Kind.allCases where cycle.occupied.contains(kind) { write(&pool.traces[kind]) }
       return
     }
-    if cycle.kinds.contains(.refresh) { write(&traces.refresh) }
-    if cycle.kinds.contains(.processing) { write(&traces.processing) }
+    if cycle.occupied.contains(.refresh) { write(&traces.refresh) }
+    if cycle.occupied.contains(.processing) { write(&traces.processing) }
   }
 
   // MARK: End
@@ -369,23 +405,15 @@ extension Scheduler {
       // Time has ended it meanwhile.
       if let report = cycle.report { return report }
     }
-    if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
-    let didNotFit = cycle.ranking.remaining(in: table, offer(of: cycle))
-    let report = Report(cycle, didNotFit: didNotFit, isStored: isStored, at: now)
+    if !cycle.hasLeft { countWhatDidNotFit(in: cycle, at: now) }
+    cycle.trim()
+    let report = Report(cycle, didNotFit: cycle.didNotFit, isStored: isStored, at: now)
     leaveBehind(cycle)
     cycle.report = report
-    table.waits.endWindow(cycle.waitNumber, at: now)
-    drove(cycle, at: now)
-    table.close(cycle.ranking)
-    for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }
-    for run in cycle.runs { run.leaveCycle() }
-    (cycle.runs, cycle.paces) = ([], [])
+    if !cycle.hasLeft { endPicking(of: cycle, at: now) }
+    cycle.letRunsGo()
     cycles.removeAll { $0 === cycle }
-    let room = max(0, cycle.time.expiresAt.subtracting(now))
-    trace(cycle) {
-      $0?.isOpen = false
-      $0?.room = room
-    }
+    if cycle.hasLeft { lookAgain() }
     let change = Change(.cycleEnded)
     change.cycle = cycle.handle
     change.kinds = cycle.kinds
@@ -398,6 +426,64 @@ extension Scheduler {
     }
     slot.monitor.broadcast()
     return report
+  }
+
+  private func countWhatDidNotFit(in cycle: Cycle, at now: Instant) {
+    if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
+    cycle.didNotFit = cycle.ranking.remaining(in: table, offer(of: cycle))
+  }
+
+  /// A cycle picks no more: its kinds are free for the next.
+  private func endPicking(of cycle: Cycle, at now: Instant) {
+    table.waits.endWindow(cycle.waitNumber, at: now)
+    drove(cycle, at: now)
+    table.close(cycle.ranking)
+    for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }
+    let room = max(0, min(cycle.time.expiresAt, cycle.picksUntil).subtracting(now))
+    trace(cycle) {
+      $0?.isOpen = false
+      $0?.room = room
+    }
+  }
+
+  /// The time for which an open-ended cycle picks is over: the next window may begin, and its runs in flight go on (V1).
+  func leave(_ cycle: Cycle, at now: Instant) {
+    if cycle.mode == .pulled && cycle.openRuns > 0 && mayGoOn(cycle, at: now) { return goOn(cycle, at: now) }
+    countWhatDidNotFit(in: cycle, at: now)
+    endPicking(of: cycle, at: now)
+    cycle.leave()
+    cycle.watch?.poke()
+    lookAgain()
+    slot.monitor.broadcast()
+  }
+
+  /// Whether the governor would grant the next window now, which a host that pulls would not come for: it works on this one.
+  private func mayGoOn(_ cycle: Cycle, at now: Instant) -> Bool {
+    guard let driver = cycle.pool == nil ? governance.driver : nil, cycle.preempted.isEmpty else { return false }
+    guard driver.terms.isGoverned else { return true }
+    for kind in Kind.allCases where cycle.driven.contains(kind) {
+      let decision = governance.governor.decide(kind, neverRan: false, at: now)
+      note(decision, neverRan: false, at: now)
+      guard decision.isGranted, decision.longestWindow >= cycle.budget else { return false }
+    }
+    return true
+  }
+
+  /// The next window of a host that pulls is the one that it has.
+  private func goOn(_ cycle: Cycle, at now: Instant) {
+    table.waits.endWindow(cycle.waitNumber, at: now)
+    table.close(cycle.ranking)
+    for (slot, sequence) in cycle.spent { table.renew(slot, sequence) }
+    let paused = table.pauses.kinds(of: nil, at: now)
+    book(begin: cycle.booked, budget: cycle.budget, at: now)
+    for kind in Kind.allCases where cycle.kinds.contains(kind) { pace[kind].lastBegin = now }
+    cycle.renew(
+      table.openRanking(
+        offer(cycle.kinds.subtracting(paused), alone: cycle.alone, cycle.mode, nil, callsThere: false), at: now),
+      at: now)
+    noteWindow(cycle, pushes: false, paused: paused, at: now)
+    beginTrace(of: cycle, paused: paused, at: now)
+    slot.monitor.broadcast()
   }
 
   /// Ends a cycle at the host's word; one that the library runs ends early.

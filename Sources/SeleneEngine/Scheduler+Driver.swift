@@ -177,18 +177,6 @@ extension Scheduler {
     member.shares.append(Share(cycle, lanes: lanes, hasLanes: driver.hasLanes, isCalled: driver.hasThread))
   }
 
-  /// The other drivers that a driver may give way to: those of other pools, of which each comes when it is called.
-  private func rivals(of driver: Driver, at now: Instant) -> [Driver] {
-    var found: [Driver] = []
-    guard crews.hasDrivers else { return found }
-    forEachDriver { rival in
-      if rival !== driver, rival.member == nil || rival.member?.pool !== driver.member?.pool, rival.comes(at: now) {
-        found.append(rival)
-      }
-    }
-    return found
-  }
-
   private static var clockHasNoThread: SeleneError {
     SeleneError(
       .unsupported, "with a host clock that is asked no thread can follow time; use selene_driver_open and _step")
@@ -297,11 +285,7 @@ extension Scheduler {
   /// Plans and acts until there is something to read, or nothing to do.
   private func drive(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> Act {
     while true {
-      var view = self.view(driver, hearing, at: now)
-      let rivals = rivals(of: driver, at: now)
-      view.rivals = rivals.map { self.view($0, Hearing(), at: now) }
-      let plan = view.plan()
-      for place in plan.calls { rivals[place].callFirst(at: now) }
+      let plan = view(driver, hearing, at: now).plan()
       for made in plan.decisions { note(made.decision, neverRan: made.neverRan, at: now) }
       driver.askAgainAt = plan.askAgainAt
       switch plan.step {
@@ -347,13 +331,19 @@ extension Scheduler {
   private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
     var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
     view.enabled = offered(to: driver.member?.pool)
-    // What was granted is granted once on the machine; what a host begins concerns its own handlers alone.
-    for cycle in cycles {
-      view.open.formUnion(cycle.driven)
-      if cycle.pool === driver.member?.pool { view.open.formUnion(cycle.kinds) }
+    // What was granted is the machine's: other pools take part in it. What a host begins concerns its own handlers alone.
+    let pool = driver.member?.pool
+    for cycle in cycles where !cycle.hasLeft {
+      if cycle.pool === pool {
+        view.open.formUnion(cycle.kinds.union(cycle.driven))
+      } else {
+        see(cycle, &view, at: now)
+      }
     }
+    // Where no lane is free the next window waits for one.
+    view.open.formUnion(fullKinds(of: driver))
     view.hasCycles = !cycles.isEmpty
-    view.hasDriven = cycles.contains { $0.isDriven }
+    view.hasDriven = cycles.contains { $0.isDriven && !$0.hasLeft && $0.pool === pool }
     view.lacksThreads = driver.member == nil && driver.needsThreads && isAtThreadCap
     if view.lacksThreads { tellThreadCap() }
     view.pushes = driver.hasThread
@@ -366,6 +356,7 @@ extension Scheduler {
     view.heardAt = driver.heardAt
     view.nextLook = governance.nextLook
     view.nextEffect = table.pauses.endsAt
+    for cycle in cycles where !cycle.hasLeft { view.nextEffect = min(view.nextEffect, cycle.picksUntil) }
     guard driver.member == nil else {
       for cycle in cycles where cycle.isDriven {
         view.nextEffect = min(view.nextEffect, cycle.time.deadline.adding(1))
@@ -386,6 +377,29 @@ extension Scheduler {
     return view
   }
 
+  /// The kinds of which runs in windows that pick no more have all lanes of a driver (V1).
+  func fullKinds(of driver: Driver) -> KindSet {
+    var full: KindSet = []
+    for kind in Kind.allCases where carried(KindSet(kind), of: driver.member?.pool) >= Int(driver.terms.lanes[kind]) {
+      full.formUnion(KindSet(kind))
+    }
+    return full
+  }
+
+  /// The window of another pool, in which that of a view may take part: the governor granted it, and no veto ends it.
+  private func see(_ cycle: Cycle, _ view: inout DriverView, at now: Instant) {
+    guard view.terms.isGoverned, cycle.isGranted else { return }
+    // What the budget leaves for a newcomer is for it alone.
+    guard !cycle.isOfOneTask else { return view.open.formUnion(cycle.driven) }
+    guard !cycle.isDone else { return }
+    let until = min(cycle.time.expiresAt, cycle.picksUntil)
+    guard now < until else { return }
+    for kind in Kind.allCases where cycle.driven.contains(kind) && !cycle.preempted.contains(kind) {
+      if let other = view.granted[kind], other.until >= until { continue }
+      view.granted[kind] = GrantedWindow(until: until, deadline: cycle.time.deadline)
+    }
+  }
+
   /// A window has ended, so that its kinds may have another. One in which nothing ran, though nothing spoke against it, is
   /// not opened again at once.
   func drove(_ cycle: Cycle, at now: Instant) {
@@ -393,7 +407,7 @@ extension Scheduler {
       driver.lookAgain()
       guard driver.member?.pool === cycle.pool else { return }
       for kind in Kind.allCases where cycle.driven.contains(kind) {
-        if !cycle.runs.isEmpty {
+        if cycle.dispatched > 0 {
           driver.goOn(kind)
         } else if !cycle.preempted.contains(kind) {
           driver.giveWay(kind, isIdle: true, at: now)
@@ -414,7 +428,10 @@ extension Scheduler {
     }
     var draft = WindowDraft()
     draft.task = id
-    draft.budget = governance.driver?.terms.budgets[table[slot].kind] ?? DriverDraft().budgets[table[slot].kind]
+    let kind = table[slot].kind
+    draft.budget = (governance.driver?.terms.budgets ?? DriverTerms.usualBudgets)[kind]
+    draft.isOpenEnded =
+      governance.driver?.terms.isOpenEnded(KindSet(kind), rations: governance.governor.profile.rationsTime) ?? false
     _ = try startAsync(Window(draft), receive: nil, destroy: nil, at: moment)
   }
 

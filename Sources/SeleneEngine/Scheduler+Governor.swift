@@ -296,22 +296,27 @@ extension Scheduler {
   func book(begin kinds: KindSet, budget: Span, at now: Instant) {
     if !kinds.isEmpty { keepGovernance() }
     for kind in Kind.allCases where kinds.contains(kind) {
+      // What an open-ended one has taken up to now, whose place this one takes.
+      if cycles.contains(where: { $0.isOpenEnded && $0.booked.contains(kind) }) {
+        governance.governor.end(kind, extends: true, at: now)
+        record { $0.end(kind, extends: true, at: now) }
+      }
       governance.governor.begin(kind, budget: budget, at: now)
       governance.isUnsaved = true
       record { $0.begin(kind, budget: budget, at: now) }
     }
   }
 
-  /// Gives back what a cycle's window did not use. One of a kind that began later has ended it for that kind already.
+  /// Gives back what a cycle's window did not use, and charges what the runs of an open-ended one took besides (V1). While
+  /// another of the kind is open, that one is charged.
   func book(endOf cycle: Cycle, at now: Instant) {
     guard !cycle.booked.isEmpty else { return }
     keepGovernance()
-    let later = cycles.drop { $0 !== cycle }.dropFirst()
-    for kind in Kind.allCases where cycle.booked.contains(kind) && !later.contains(where: { $0.booked.contains(kind) })
-    {
-      governance.governor.end(kind, at: now)
+    for kind in Kind.allCases
+    where cycle.booked.contains(kind) && !cycles.contains(where: { $0 !== cycle && $0.booked.contains(kind) }) {
+      governance.governor.end(kind, extends: cycle.isOpenEnded, at: now)
       governance.isUnsaved = true
-      record { $0.end(kind, at: now) }
+      record { $0.end(kind, extends: cycle.isOpenEnded, at: now) }
     }
   }
 

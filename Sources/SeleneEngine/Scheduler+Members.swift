@@ -170,6 +170,7 @@ extension Scheduler {
     guard isCalled || !window.isInline else { throw .inlineIsCalled }
     let open = cycles.first {
       $0.pool === member.pool && $0.kinds == window.kinds && !$0.isForgotten(at: moment.now) && !$0.isEnded
+        && !$0.hasLeft
     }
     if window.task == nil, let open, share(of: member, in: open) == nil, !open.isDone, moment.now < open.time.deadline {
       try refuseSwitchedOff(window.kinds)
@@ -237,7 +238,7 @@ extension Scheduler {
       try save(at: moment.now)
       return open > 0 ? .wait(until: nextExpiry(of: cycle, after: moment.now)) : .done
     }
-    guard open < member.shares[place].lanes else {
+    guard open + carried(by: member, beside: cycle) < member.shares[place].lanes else {
       try save(at: moment.now)
       return .wait(until: nextExpiry(of: cycle, after: moment.now))
     }
@@ -253,6 +254,16 @@ extension Scheduler {
       return .done
     }
     return step
+  }
+
+  /// The runs of a member in windows of its driver that pick no more, which take from its lanes in this one (V1).
+  private func carried(by member: Member, beside cycle: Cycle) -> Int {
+    guard cycle.isOpenEnded, cycles.count > 1 else { return 0 }
+    var count = 0
+    member.runs.forEach { run in
+      if run.isOpen, let other = run.cycle, other.hasLeft, !other.driven.isDisjoint(with: cycle.driven) { count += 1 }
+    }
+    return count
   }
 
   /// Takes back a run of a member with its outcome, if it is given one, and gives it the next (C20). An outcome that comes too

@@ -304,26 +304,30 @@ extension Scheduler {
     guard !isDrained, !isLeaving, !node.machine.isLeaving else { return nil }
     var room = OfferedRoom(until: .min, satisfied: satisfied.constraints, handlers: table.handlerChanges)
     forEachRoom(of: node) { $0.clear() }
-    var driven: KindSet = []
+    // Runs of windows that pick no more are counted by the node, and take no lane of these.
+    var carriedOn = 0
     for cycle in cycles where !cycle.isEnded {
+      if cycle.hasLeft {
+        carriedOn += cycle.openRuns
+        continue
+      }
       let own = self.room(of: cycle.pool, node)
       own.driven.formUnion(cycle.driven)
-      driven.formUnion(cycle.driven)
       guard !cycle.isOfOneTask else { continue }
       own.open.formUnion(cycle.kinds)
       let kinds = cycle.kinds.subtracting(cycle.preempted).intersection(offered(to: cycle.pool))
-      guard cycle.isRolling, !cycle.isDone, now < cycle.time.expiresAt, !kinds.isEmpty else { continue }
+      guard cycle.isRolling, !cycle.isDone, now < min(cycle.time.expiresAt, cycle.picksUntil), !kinds.isEmpty else {
+        continue
+      }
       own.kinds.formUnion(kinds)
-      room.lanes += cycle.laneLimit
-      if cycle.openRuns < cycle.laneLimit { own.free.formUnion(kinds) }
+      let carried = cycle.isOpenEnded ? carried(cycle.driven, of: cycle.pool) : 0
+      room.lanes += max(0, cycle.laneLimit - carried)
+      if cycle.openRuns + carried < cycle.laneLimit { own.free.formUnion(kinds) }
       room.until = max(room.until, cycle.time.expiresAt)
     }
     forEachDriver {
       let own = self.room(of: $0.member?.pool, node)
-      // For each kind one is granted on the machine (L7).
-      let others = driven.subtracting(own.driven)
-      guard others.isEmpty || !$0.terms.together else { return }
-      let mayOpen = offered(to: $0.member?.pool).subtracting(own.open.union(others))
+      let mayOpen = offered(to: $0.member?.pool).subtracting(own.open).subtracting(fullKinds(of: $0))
       own.ahead.formUnion(self.ahead(of: $0, mayOpen, own, node, at: now))
     }
     var (count, isAhead) = (0, false)
@@ -335,6 +339,7 @@ extension Scheduler {
     guard count > 0 else { return nil }
     // Without a window no more than that one waits for it.
     if room.lanes == 0 { (room.until, room.isAhead) = (Time.never, true) }
+    room.lanes += carriedOn
     noteWaiting(node, isShared: count > 1, at: now)
     if isAhead { room.lanes += lanesAhead(node, isShared: count > 1) }
     forEachRoom(of: node) { if $0.isOther() { node.roomChanges += 1 } }
@@ -346,6 +351,9 @@ extension Scheduler {
     return room
   }
 
+  /// How long others wait for a driver that does not come for what was claimed for it.
+  private static let driverPatience = Time.second
+
   /// Lanes are of windows, and windows may be of one kind: a run that takes long keeps what was claimed for another's lane. And
   /// a driver that was called may not come, for which those of other pools do not wait long (L7).
   ///
@@ -356,7 +364,7 @@ extension Scheduler {
       let own = room(of: task, node)
       let isAhead = isShared && own.ahead.contains(task.kind)
       guard isAhead || (own.open.contains(task.kind) && !own.free.contains(task.kind)) else { continue }
-      let until = task.since.adding(isAhead ? Driver.patience : node.options.patience)
+      let until = task.since.adding(isAhead ? Self.driverPatience : node.options.patience)
       if now < until {
         node.looksAt = min(node.looksAt, until)
       } else if isAhead {

@@ -53,7 +53,7 @@ extension Scheduler {
     }
     try refuseLanes(window)
     if window.task == nil { try refuseSwitchedOff(window.kinds) }
-    let running = cycles.first { $0.mode == .pushed && $0.kinds == window.kinds && window.task == nil }
+    let running = cycles.first { $0.mode == .pushed && !$0.hasLeft && $0.kinds == window.kinds && window.task == nil }
     let cycle: Cycle
     if let running { cycle = running } else { cycle = try beginPushed(window, coordinators: 1, at: moment) }
     cycle.receivers.append(ReportReceiver(receive: receive, destroy: destroy))

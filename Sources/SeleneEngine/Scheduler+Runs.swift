@@ -37,12 +37,9 @@ extension Scheduler {
     runs.add(run)
     if process != nil && store.isDurable { run.isStored = true }
     if cycle.waitNumber != .max {
-      table.noteDispatch(pick.slot, of: cycle.waitNumber, isFirst: cycle.runs.isEmpty, at: now)
+      table.noteDispatch(pick.slot, of: cycle.waitNumber, isFirst: cycle.dispatched == 0, at: now)
     }
-    if cycle.runs.isEmpty { cycle.runs.reserveCapacity(8) }
-    cycle.runs.append(run)
-    if let pace { cycle.paces.append(pace) }
-    cycle.openRuns += 1
+    cycle.add(run, pace)
     publish(started(run, pace), at: now)
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
     // In the reserve there is nothing to ask any more: the run can read it.
@@ -64,7 +61,7 @@ extension Scheduler {
       let rolling = cycle.isRolling
         ? cycle
         : cycles.first(where: {
-          $0.isRolling && $0.pool === cycle.pool && $0.kinds.contains(kind)
+          $0.isRolling && $0.pool === cycle.pool && $0.occupied.contains(kind)
         })
     else { return }
     table.spend(slot)
@@ -169,7 +166,8 @@ extension Scheduler {
     reason: StopReason, remaining: Span
   ) {
     let run = try runs.find(number)
-    let remaining = run.isOpen ? max(0, min(run.expiresAt, stallsAt(run)).subtracting(moment.now)) : 0
+    let until = min(run.expiresAt, stallsAt(run))
+    let remaining = !run.isOpen ? 0 : until == Time.never ? Time.never : max(0, until.subtracting(moment.now))
     return (run.stopReason, run.stopReason == .none ? remaining : 0)
   }
 
@@ -256,6 +254,7 @@ extension Scheduler {
         run.definition.kind, started: run.startedAt, outcome, run.stopReason, id: run.definition.id, at: now)
     }
     run.leaveLane()
+    if run.cycle?.hasLeft == true { lookAgain() }
     // A library thread is waited for where the run was only stopped, not where it had its grace (C4, R3).
     if outcome == .expired || (run.mode == .lanes && !outcome.isGiven) { leaveBehind(run) }
     nextDue = min(nextDue, now.adding(options.releaseAfter))

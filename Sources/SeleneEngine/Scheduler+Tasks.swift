@@ -240,7 +240,7 @@ extension Scheduler {
     let pool = pool(of: record)
     let renewed = renewForgotten(of: pool, at: moment.now)
     defer { spendAgain(renewed) }
-    let hadItsRun = cycles.contains { cycle in cycle.runs.contains { $0.definition.id.equals(id) } }
+    let hadItsRun = cycles.contains { cycle in !cycle.hasLeft && cycle.runs.contains { $0.definition.id.equals(id) } }
     // When what it waits for is as it needs it because readings expire.
     var constraintsAt = Time.never
     forEachGain(probing: moment, before: { constraintsAt }) { (at, then) in

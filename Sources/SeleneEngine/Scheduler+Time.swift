@@ -5,6 +5,7 @@ import SeleneCore
 extension Scheduler {
   /// What time does next.
   private enum Effect {
+    case leave(Cycle)
     case expire(Cycle)
     case expireRuns(Cycle)
     case end(Cycle)
@@ -28,6 +29,7 @@ extension Scheduler {
     while nextDue <= now {
       guard let (at, effect) = nextEffect(), at <= now else { break }
       switch effect {
+      case .leave(let cycle): leave(cycle, at: now)
       case .expire(let cycle): expire(cycle)
       case .expireRuns(let cycle): expireRuns(of: cycle)
       case .end(let cycle): _ = end(cycle, at: now)
@@ -59,6 +61,7 @@ extension Scheduler {
       return true
     }
     for cycle in cycles where !cycle.isEnded {
+      if cycle.isOpenEnded && !cycle.hasLeft && isNext(cycle.picksUntil) { next = (nextDue, .leave(cycle)) }
       if cycle.origin != 0 && cycle.openRuns == 0 {
         if isNext(.min) { next = (nextDue, .end(cycle)) }
       } else if !cycle.hasExpired {

@@ -14,6 +14,8 @@ package struct WindowDraft {
   package var isRolling = false
   package var isInline = false
   package var hasLanes = false
+  /// Only of a driver's: its runs have no deadline (V1).
+  var isOpenEnded = false
   /// The one task that shall run now; empty for all.
   package var task = UnsafeRawBufferPointer(start: nil, count: 0)
 
@@ -30,6 +32,10 @@ package struct Window {
   let isRolling: Bool
   package let isInline: Bool
   let hasLanes: Bool
+  /// The budget bounds only how long it picks; its runs have no deadline of the window's (V1).
+  let isOpenEnded: Bool
+  /// It is a part of one that another pool was granted, which is charged already (L7).
+  let joins: Bool
   /// The one task that shall run now, or nil; borrowed from the draft.
   let task: UnsafeRawBufferPointer?
 
@@ -37,9 +43,10 @@ package struct Window {
 
   /// A window of checked values.
   init(
-    kinds: KindSet, lanes: Int, budget: Span, reserve: Span, strictFit: Bool, isRolling: Bool,
-    task: UnsafeRawBufferPointer?
+    kinds: KindSet, lanes: Int, budget: Span, reserve: Span, strictFit: Bool, isRolling: Bool, isOpenEnded: Bool,
+    joins: Bool = false, task: UnsafeRawBufferPointer?
   ) {
+    (self.isOpenEnded, self.joins) = (isOpenEnded, joins)
     (self.kinds, self.lanes, self.budget, self.reserve) = (kinds, lanes, budget, reserve)
     (self.strictFit, self.isRolling, self.task) = (strictFit, isRolling && task == nil, task)
     (isInline, hasLanes) = (false, false)
@@ -74,6 +81,7 @@ package struct Window {
     isRolling = draft.isRolling && !onlyTask
     isInline = draft.isInline
     hasLanes = draft.hasLanes
+    (isOpenEnded, joins) = (draft.isOpenEnded, false)
     task = onlyTask ? draft.task : nil
   }
 }

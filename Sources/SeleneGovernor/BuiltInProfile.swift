@@ -72,6 +72,7 @@ package enum BuiltInProfile: UInt8, CaseIterable, Sendable {
   package var profile: Profile {
     var profile = Profile(threshold: Self.threshold)
     profile.quotas = quotas
+    profile.rationsTime = self == .apple || self == .strict
     guard self != .open else { return profile }
     var line = Self.table.utf8Start
     var number: UInt8 = 1

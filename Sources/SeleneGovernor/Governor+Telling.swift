@@ -15,7 +15,9 @@ extension Governor {
   }
 
   /// The window of a kind ends; what it did not use is given back.
-  package mutating func end(_ kind: Kind, at now: Instant) { ledger.end(kind, profile.quotas, at: now) }
+  package mutating func end(_ kind: Kind, extends: Bool = false, at now: Instant) {
+    ledger.end(kind, profile.quotas, extends: extends, at: now)
+  }
 
   /// The host says what a kind used besides time.
   package mutating func report(_ kind: Kind, cpuTime: Span, bytes: Int64, at now: Instant) {

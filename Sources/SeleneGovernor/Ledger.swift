@@ -45,8 +45,12 @@ package struct Ledger: Sendable {
   }
 
   /// The last window of a kind ends; what it did not use is given back.
-  package mutating func end(_ kind: Kind, _ quotas: [Quota], at now: Instant) {
-    if let open = last(kind), sessions[open].end > now { sessions[open].end = max(sessions[open].begin, now) }
+  ///
+  /// - Parameter extends: it may have taken longer than its budget; that is charged.
+  package mutating func end(_ kind: Kind, _ quotas: [Quota], extends: Bool = false, at now: Instant) {
+    if let open = last(kind), extends || sessions[open].end > now {
+      sessions[open].end = max(sessions[open].begin, now)
+    }
     settle(quotas, at: now)
   }
 

@@ -74,6 +74,8 @@ package struct Profile: Sendable {
   /// Whether a rule demands anything.
   private var isDemanding = false
   package internal(set) var quotas: [Quota] = []
+  /// Whether it is one of those that ration time: a driver's windows have deadlines under it (V1).
+  package internal(set) var rationsTime = false
 
   /// A profile that demands nothing.
   init(threshold: Int64) {

@@ -22,6 +22,8 @@ package enum TraceLetter: UInt8, Sendable {
   case begin = 0x42  // B
   /// time, kind: it ends.
   case end = 0x45  // E
+  /// time, kind: an open-ended window of it ends, which may have taken longer than its budget.
+  case endOpen = 0x46  // F
   /// time, kind, CPU time, bytes.
   case report = 0x52  // R
   /// time, began ago, ended ago: the host was used.
@@ -42,7 +44,7 @@ package enum TraceLetter: UInt8, Sendable {
     case .signal, .run: 5
     case .report: 4
     case .clear, .begin, .use: 3
-    case .end: 2
+    case .end, .endOpen: 2
     }
   }
 }

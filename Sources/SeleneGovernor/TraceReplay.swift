@@ -58,6 +58,7 @@ package struct TraceReplay {
       }
     case .begin: governor.begin(try kind(line), budget: line.number(2), at: now)
     case .end: governor.end(try kind(line), at: now)
+    case .endOpen: governor.end(try kind(line), extends: true, at: now)
     case .report: governor.report(try kind(line), cpuTime: line.number(2), bytes: line.number(3), at: now)
     case .use: governor.use(from: now.subtracting(line.number(1)), to: now.subtracting(line.number(2)), at: now)
     case .run: _ = try kind(line)

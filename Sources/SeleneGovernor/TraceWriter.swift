@@ -94,7 +94,9 @@ package struct TraceWriter {
     put(.begin, at: now, Int64(kind.rawValue), budget)
   }
 
-  package mutating func end(_ kind: Kind, at now: Instant) { put(.end, at: now, Int64(kind.rawValue)) }
+  package mutating func end(_ kind: Kind, extends: Bool = false, at now: Instant) {
+    put(extends ? .endOpen : .end, at: now, Int64(kind.rawValue))
+  }
 
   package mutating func report(_ kind: Kind, cpuTime: Span, bytes: Int64, at now: Instant) {
     put(.report, at: now, Int64(kind.rawValue), cpuTime, bytes)

@@ -1070,8 +1070,8 @@ static void test_defaults(void) {
     CHECK_INT(-1, window.reserve);
     CHECK_INT(SELENE_PROFILE_OPEN, profile.base);
     CHECK_INT(-1, profile.threshold);
-    CHECK_INT(30 * SELENE_SECOND, driver.refresh_budget);
-    CHECK_INT(10 * SELENE_MINUTE, driver.processing_budget);
+    CHECK_INT(0, driver.refresh_budget);
+    CHECK_INT(0, driver.processing_budget);
     CHECK_INT(1, driver.refresh_lanes);
     CHECK_INT(1, driver.processing_lanes);
 }

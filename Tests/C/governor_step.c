@@ -18,6 +18,11 @@ static int open_driver(selene_scheduler scheduler) {
     return descriptor;
 }
 
+/** Opens a driver as described. */
+static void open_as(selene_scheduler scheduler, selene_driver driver) {
+    CHECK_OK(selene_driver_open(scheduler, &driver, NULL));
+}
+
 static int readable(int descriptor, int64_t timeout) {
     struct pollfd wait = {descriptor, POLLIN, 0};
     return poll(&wait, 1, (int)(timeout / MS)) == 1 && (wait.revents & POLLIN);
@@ -495,9 +500,11 @@ static void test_beside_host(void) {
 static void test_forgotten(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
+    selene_driver driver = SELENE_DRIVER_INIT;
     selene_cycle cycle;
     int64_t wake_at;
-    open_driver(scheduler);
+    driver.processing_budget = 10 * MIN;
+    open_as(scheduler, driver);
     begin(scheduler, window_for(PROCESSING, 10 * MIN));
     add_once(scheduler, "a", PROCESSING, &work);
     CHECK_INT(0, step(scheduler, &wake_at));
@@ -563,11 +570,6 @@ static void test_kinds(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
-/** Opens a driver as described. */
-static void open_as(selene_scheduler scheduler, selene_driver driver) {
-    CHECK_OK(selene_driver_open(scheduler, &driver, NULL));
-}
-
 /* One window for what is due of both kinds, and none beside it. */
 static void test_together(void) {
     selene_scheduler scheduler = open_plain();
@@ -578,6 +580,8 @@ static void test_together(void) {
     selene_cycle cycle;
     int64_t wake_at;
     driver.flags = SELENE_DRIVER_TOGETHER;
+    driver.refresh_budget = 30 * S;
+    driver.processing_budget = 10 * MIN;
     driver.reserve = 7 * S;
     observe(scheduler);
     add_once(scheduler, "fetch", REFRESH, &fetch);
@@ -707,7 +711,7 @@ static void test_misuse(void) {
                                "flags",          "processing_budget", "kinds",
                                "kinds",          "reserve",           "every"};
         driver = (selene_driver)SELENE_DRIVER_INIT;
-        if (field == 0) driver.refresh_budget = 0;
+        if (field == 0) driver.refresh_budget = -1;
         if (field == 1) driver.processing_budget = -1;
         if (field == 2) driver.refresh_budget = SELENE_DAY + 1;
         if (field == 3) driver.refresh_lanes = 0;

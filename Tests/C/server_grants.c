@@ -124,39 +124,76 @@ static void test_descriptor(void) {
 
 /* ---- whose window it is ------------------------------------------------------------------------- */
 
-/** One window of a kind at a time on the machine: that of the better task first, then the other's. */
-static void test_best_first(void) {
+/** A run that the host has pulled of a window. */
+static selene_run pulled(selene_cycle cycle) {
+    int32_t step = SELENE_STEP_DONE;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    return run.run;
+}
+
+/** What is used of the budget of a minute. */
+static int64_t used(selene_scheduler owner) {
+    selene_balance balance = SELENE_BALANCE_INIT;
+    CHECK_OK(selene_ledger_get(owner, SELENE_KIND_REFRESH, &balance));
+    return SELENE_MINUTE - balance.free;
+}
+
+/** What is granted is the machine's: each pool that has something takes part in it, and the ledger is charged once. */
+static void test_side_by_side(void) {
     const char *file = path("t.db");
+    const selene_quota quota = {SELENE_KIND_REFRESH, SELENE_MEASURE_WINDOW_TIME, SELENE_MINUTE,
+                                SELENE_DAY};
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_profile profile = SELENE_PROFILE_INIT;
     selene_scheduler owner = open_here(file);
+    selene_report *first = NULL, *second = NULL;
+    selene_cycle cycle, beside;
+    selene_run low, high;
+    int64_t charged;
+    profile.quotas = &quota;
+    profile.quota_count = 1;
+    CHECK_OK(selene_governor_set_profile(owner, &profile));
     serve(owner);
     selene_scheduler one = member_of(file, "one"), other = member_of(file, "other");
-    selene_cycle cycle = 0;
     CHECK_OK(offer(one, "h"));
     CHECK_OK(offer(other, "g"));
-    CHECK_OK(selene_driver_open(one, NULL, NULL));
-    CHECK_OK(selene_driver_open(other, NULL, NULL));
-    settle(one);
-    settle(other);
+    driver.refresh_budget = 40 * S;
+    CHECK_OK(selene_driver_open(one, &driver, NULL));
+    CHECK_OK(selene_driver_open(other, &driver, NULL));
     add(owner, "low", "h", SELENE_PRIORITY_LOW);
     add(owner, "high", "g", SELENE_PRIORITY_HIGH);
-    /* It asks first, and leaves it to the other. */
-    settle(one);
-    cycle = granted(other);
-    settle(one);
-    end_when_done(cycle);
-    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "high"));
-    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "low"));
-    end_when_done(granted(one));
-    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "low"));
+    cycle = granted(one);
+    low = pulled(cycle);
+    charged = used(owner);
+    CHECK_INT(40 * S, charged);
+    beside = granted(other);
+    high = pulled(beside);
+    CHECK_INT(charged, used(owner));
+    CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "low"));
+    CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "high"));
+    CHECK_OK(selene_run_complete(high, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(beside, &second));
+    CHECK_OK(selene_run_complete(low, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, &first));
+    /* It is a part of the other: it cannot last beyond it. */
+    CHECK(second->began_at > first->began_at);
+    CHECK_INT(first->deadline, second->deadline);
+    CHECK_INT(first->reserve, second->reserve);
+    selene_report_destroy(first);
+    selene_report_destroy(second);
+    CHECK(used(owner) < charged);
     CHECK_OK(selene_scheduler_close(one, 0));
     CHECK_OK(selene_scheduler_close(other, 0));
     close_store(owner);
 }
 
-/** Who does not come is not waited for. */
+/** Nor does a pool wait for one that has a better task and does not come. */
 static void test_who_does_not_come(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_here(file);
+    selene_cycle cycle = 0;
     serve(owner);
     selene_scheduler one = member_of(file, "one"), other = member_of(file, "other");
     CHECK_OK(offer(one, "h"));
@@ -167,14 +204,60 @@ static void test_who_does_not_come(void) {
     settle(other);
     add(owner, "high", "g", SELENE_PRIORITY_HIGH);
     add(owner, "low", "h", SELENE_PRIORITY_LOW);
-    end_when_done(granted(one));
+    CHECK_OK(selene_driver_step(one, &cycle, NULL));
+    CHECK(cycle != 0);
+    end_when_done(cycle);
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "low"));
     CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "high"));
     CHECK_OK(selene_scheduler_close(one, 0));
     CHECK_OK(selene_scheduler_close(other, 0));
     close_store(owner);
 }
 
-/** The owner's driver leaves a window to a pool whose task is better, and has those of its own handlers. */
+/** A process is in a long run, and one of another pool and the owner itself go on meanwhile. */
+static void test_slow_pool(void) {
+    const char *file = path("t.db");
+    struct work slow = {.waits = 1}, fast = {0}, own = {0};
+    int go[2], report[2];
+    char byte;
+    CHECK(pipe(go) == 0 && pipe(report) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (read(go[0], &byte, 1) != 1) _exit(1);
+        selene_scheduler member = caller_of(file, "reports", "report", &slow);
+        CHECK_OK(selene_driver_start(member, NULL));
+        WAIT_UNTIL(slow.calls == 1);
+        CHECK(write(report[1], "x", 1) == 1);
+        CHECK(read(go[0], &byte, 1) == 1);
+        end_working(member, PATIENCE, &slow);
+        _exit(0);
+    }
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    offer_work(owner, "own", &own);
+    CHECK_OK(selene_driver_start(owner, NULL));
+    selene_scheduler mail = caller_of(file, "mail", "mail", &fast);
+    CHECK_OK(selene_driver_start(mail, NULL));
+    add(owner, "report", "report", SELENE_PRIORITY_HIGH);
+    CHECK(write(go[1], "x", 1) == 1 && read(report[0], &byte, 1) == 1);
+    for (int i = 0; i < 3; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "mail%d", i);
+        add(owner, id, "mail", SELENE_PRIORITY_LOW);
+        WAIT_UNTIL(state_of(owner, id) == SELENE_STATE_SUCCEEDED);
+        snprintf(id, sizeof id, "own%d", i);
+        add(owner, id, "own", SELENE_PRIORITY_LOW);
+        WAIT_UNTIL(state_of(owner, id) == SELENE_STATE_SUCCEEDED);
+    }
+    CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "report"));
+    CHECK(write(go[1], "x", 1) == 1);
+    CHECK(waitpid(child, NULL, 0) == child);
+    end_working(mail, PATIENCE, &fast);
+    close_store(owner);
+    let_go(&own);
+}
+
+/** The owner's driver has the windows of its own handlers, beside those of a pool. */
 static void test_owner_drives(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_here(file);
@@ -263,7 +346,7 @@ static void test_shared(void) {
 
 /* ---- ends ------------------------------------------------------------------------------------------ */
 
-/** The driver is stopped while a run of its window works: that is stopped, and another pool has its turn. */
+/** The driver is stopped while a run of its window works: that is stopped, and another pool goes on. */
 static void test_stopped(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_here(file);
@@ -290,10 +373,10 @@ static void test_stopped(void) {
     close_store(owner);
 }
 
-/** A process that dies in a granted window frees it for others. */
+/** A process that dies in a granted window frees it for others of its pool; those of other pools wait for nothing. */
 static void test_killed(void) {
     const char *file = path("t.db");
-    struct work work = {.waits = 1}, other = {0};
+    struct work work = {.waits = 1}, other = {0}, heir = {0};
     int go[2], ready[2];
     char byte;
     CHECK(pipe(go) == 0 && pipe(ready) == 0);
@@ -314,11 +397,15 @@ static void test_killed(void) {
     selene_scheduler next = caller_of(file, "b", "g", &other);
     CHECK_OK(selene_driver_start(next, NULL));
     add(owner, "b", "g", SELENE_PRIORITY_NORMAL);
-    check_sleep(20 * MS);
-    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "b"));
-    end_owner(child, SIGKILL);
     WAIT_UNTIL(state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
-    CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "a"));
+    CHECK_INT(SELENE_STATE_RUNNING, state_of(owner, "a"));
+    end_owner(child, SIGKILL);
+    WAIT_UNTIL(state_of(owner, "a") == SELENE_STATE_ENQUEUED);
+    selene_scheduler same = caller_of(file, "a", "h", &heir);
+    CHECK_OK(selene_driver_start(same, NULL));
+    add(owner, "c", "h", SELENE_PRIORITY_NORMAL);
+    WAIT_UNTIL(state_of(owner, "c") == SELENE_STATE_SUCCEEDED);
+    end_working(same, 0, &heir);
     end_working(next, 0, &other);
     close_store(owner);
 }
@@ -491,9 +578,10 @@ int main(int argc, char **argv) {
     tools_begin(NULL);
     run_test("L7 a driver of a member has the windows that it needs", test_thread);
     run_test("L7 an event loop steps one when its descriptor is readable", test_descriptor);
-    run_test("L7 the window goes to the pool whose first task is better", test_best_first);
-    run_test("L7 who does not come for its window is not waited for", test_who_does_not_come);
-    run_test("L7 the owner's driver and those of members take turns", test_owner_drives);
+    run_test("V3 each pool takes part in a window, which is charged once", test_side_by_side);
+    run_test("V3 who does not come for its window is not waited for", test_who_does_not_come);
+    run_test("V3 a long run of one process holds up no other's", test_slow_pool);
+    run_test("L7 the owner's driver and those of members work side by side", test_owner_drives);
     run_test("L7 what the governor refuses no pool gets", test_governed);
     run_test("L7 members of a pool share its window", test_shared);
     run_test("L7 a driver that is stopped frees its window", test_stopped);

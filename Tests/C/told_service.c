@@ -124,6 +124,33 @@ static void test_member_driver(void) {
     end_served(served);
 }
 
+/* What a member's driver runs has no deadline where nobody decided one. The end of the driver, and of the connection, reaches
+   it though its window picks no more. */
+static void test_member_without_deadline(void) {
+    static selene_status (*const ends[])(selene_scheduler, int64_t) = {selene_driver_stop,
+                                                                       selene_scheduler_close};
+    for (size_t end = 0; end < COUNT(ends); end++) {
+        struct served served = serve_told();
+        struct work work = {.behaviour = NEVER};
+        CHECK_OK(selene_handler_register(served.member, "a", -1, work_run, work_stop, &work,
+                                         work_destroy));
+        CHECK_OK(selene_driver_start(served.member, NULL));
+        add(served.owner, once_of("a"));
+        wait_for("the handler", &work.returned, 1);
+        reach(served.owner, START + H);
+        CHECK_INT(SELENE_STATE_RUNNING, record(served.owner, "a").state);
+        CHECK_INT(0, atomic_load(&work.stopped));
+        CHECK_OK(ends[end](served.member, 0));
+        wait_for("the stop", &work.stopped, 1);
+        CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));
+        CHECK_INT(SELENE_STATE_ENQUEUED, record(served.owner, "a").state);
+        CHECK_INT(0, record(served.owner, "a").attempts);
+        if (end == 0) CHECK_OK(selene_scheduler_close(served.member, 0));
+        CHECK_OK(selene_scheduler_close(served.owner, 0));
+        wait_for("the end of the handler", &work.destroyed, 1);
+    }
+}
+
 /* A window whose handler is stuck is reported just behind its deadline. */
 static void test_member_deadline(void) {
     struct served served = serve_told();
@@ -240,5 +267,7 @@ int main(int argc, char **argv) {
     run_test("C20 a lane of a connection is woken by the clock of its owner", test_member_lane);
     run_test("B3 events of a connection have the instants of the owner's clock",
              test_member_events);
+    run_test("V1 V4 what a member's driver runs has no deadline, and is stopped at its end",
+             test_member_without_deadline);
     return check_end();
 }

@@ -362,30 +362,16 @@ enum Said: Equatable {
     #expect(view.askAgainAt.refresh == .min)
   }
 
-  @Test("L7 the next window goes to the rival whose first task is better, and which is called")
-  func rivals() throws {
-    let now = Self.now + Time.minute
-    func view(_ recipe: Recipe) throws -> DriverView {
-      let made = try Self.view([recipe])
-      return DriverView(terms: made.terms, table: made.table, governor: made.governor, now: now)
-    }
-    func plan(_ priority: Int32, kind: Kind = .refresh, _ change: (inout DriverView) -> Void = { _ in }) throws
-      -> DriverPlan
-    {
-      var (rival, mine) = (try view(Recipe("its", .once, kind: kind, priority: priority)), try view(Self.fetch))
-      change(&rival)
-      mine.rivals = [rival]
-      return mine.plan()
-    }
-    let mine = Said.open(Self.refresh, budget: 30 * Time.second)
-    let better = try plan(5)
-    #expect(Said(better) == .sleep(now + Driver.patience) && better.calls == [0])
-    for other in [try plan(1), try plan(3), try plan(5, kind: .processing), try plan(5) { $0.open = Self.refresh }] {
-      #expect(Said(other) == mine && other.calls.isEmpty)
-    }
-    // What the governor has refused it is not called for, and it is waited for as long.
-    let refused = try plan(5) { $0.askAgainAt.refresh = now + 7 }
-    #expect(Said(refused) == .sleep(now + 7 + Driver.patience) && refused.calls.isEmpty)
+  @Test("V3 a window that was granted to another pool is the machine's: a driver takes part in what is left of it")
+  func granted() throws {
+    var view = try Self.view([Recipe("its", .once)])
+    view.askAgainAt.refresh = Self.now + Time.minute
+    view.granted.refresh = GrantedWindow(until: Self.now + 9 * Time.second, deadline: Self.now + 10 * Time.second)
+    let plan = view.plan()
+    #expect(Said(plan) == .open(Self.refresh, budget: 10 * Time.second))
+    #expect(plan.decisions.isEmpty)
+    view.granted.refresh = GrantedWindow(until: Self.now + 9 * Time.second, deadline: Time.never)
+    #expect(Said(view.plan()) == .open(Self.refresh, budget: 9 * Time.second))
   }
 
   @Test("G7 fields of a driver are checked")
@@ -399,6 +385,6 @@ enum Said: Equatable {
     #expect(refuses { $0.kinds = 0 } && refuses { $0.kinds = 4 } && !refuses { $0.kinds = 1 })
     #expect(refuses { $0.reserve = -2 } && refuses { $0.reserve = Time.day + 1 } && !refuses { $0.reserve = Time.day })
     #expect(refuses { $0.every = -1 } && refuses { $0.every = Time.tenYears + 1 } && !refuses { $0.every = 1 })
-    #expect(refuses { $0.budgets.refresh = 0 } && refuses { $0.lanes.processing = 1_025 })
+    #expect(refuses { $0.budgets.refresh = -1 } && refuses { $0.lanes.processing = 1_025 })
   }
 }

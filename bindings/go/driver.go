@@ -13,8 +13,8 @@ import (
 
 // Driver says how Drive opens windows; what is zero has its default.
 type Driver struct {
-	// RefreshBudget (30 s) and ProcessingBudget (10 min) are those of its windows, RefreshLanes and ProcessingLanes (1) how
-	// many runs they have at a time.
+	// RefreshBudget and ProcessingBudget are those of its windows (zero: nobody has decided a deadline), RefreshLanes and
+	// ProcessingLanes (1) how many runs they have at a time.
 	RefreshBudget, ProcessingBudget time.Duration
 	RefreshLanes, ProcessingLanes   uint32
 	// Kinds are those of its windows; both.

@@ -193,9 +193,9 @@ export interface Driver {
   report?: (report: Report) => unknown;
   /** Of the windows that it opens; default both. */
   kinds?: Kind | Iterable<Kind>;
-  /** Default 30 000. */
+  /** The deadline of runs in a window for refresh work; default none: windows pick runs for 30 s, and a run takes as long as it takes. */
   refreshBudget?: number;
-  /** Default 600 000. */
+  /** The same for processing; windows pick runs for 10 min. */
   processingBudget?: number;
   /** Runs at a time; 1 to 1,024, default 1. */
   refreshLanes?: number;

@@ -832,8 +832,9 @@ class cycle {
 
 /** How a driver opens windows. */
 struct driver {
-    nanoseconds refresh_budget = std::chrono::seconds(30);
-    nanoseconds processing_budget = std::chrono::minutes(10);
+    /** Budgets of its windows; 0: nobody has decided a deadline (selene_driver). */
+    nanoseconds refresh_budget{0};
+    nanoseconds processing_budget{0};
     std::uint32_t refresh_lanes = 1;
     std::uint32_t processing_lanes = 1;
     selene::kinds kinds = kind::refresh | kind::processing;

@@ -169,10 +169,10 @@ namespace Selene
     /// <summary>How a driver opens windows.</summary>
     public sealed class Driver
     {
-        /// <summary>Of windows for refresh work: 30 s.</summary>
+        /// <summary>Of windows for refresh work; without one nobody has decided a deadline.</summary>
         public Duration? RefreshBudget { get; set; }
 
-        /// <summary>Of windows for processing: 10 min.</summary>
+        /// <summary>Of windows for processing; likewise.</summary>
         public Duration? ProcessingBudget { get; set; }
 
         /// <summary>Refresh runs at a time: 1.</summary>

@@ -22,13 +22,13 @@ impl Driver {
     pub fn new() -> Driver {
         Driver::default()
     }
-    /// Budget and lanes of windows for refresh work; 30 s, one lane.
+    /// Budget and lanes of windows for refresh work; no budget (zero: nobody has decided a deadline), one lane.
     pub fn refresh(mut self, budget: Duration, lanes: u32) -> Driver {
         self.0.refresh_budget = nanoseconds(budget);
         self.0.refresh_lanes = lanes;
         self
     }
-    /// Budget and lanes of windows for processing; 10 min, one lane.
+    /// Budget and lanes of windows for processing; no budget, one lane.
     pub fn processing(mut self, budget: Duration, lanes: u32) -> Driver {
         self.0.processing_budget = nanoseconds(budget);
         self.0.processing_lanes = lanes;

@@ -86,7 +86,7 @@ static void tell(const selene_event *event, void *context) {
 
 static selene_driver driver_of(const struct options *options) {
     selene_driver driver = SELENE_DRIVER_INIT;
-    if (options->has_budget || options->profile < 0)
+    if (options->has_budget)
         driver.refresh_budget = driver.processing_budget = options->window.budget;
     driver.refresh_lanes = driver.processing_lanes = options->window.lanes;
     driver.kinds = options->window.kinds;

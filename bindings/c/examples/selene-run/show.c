@@ -763,7 +763,8 @@ void show_event(const struct session *session, const selene_event *event) {
     case SELENE_EVENT_CYCLE_BEGUN:
         show_time(session);
         printf("window of %s: %s\n", window_name(event),
-               duration_text(event->time_at - event->time).text);
+               event->time_at == SELENE_NEVER ? "open-ended"
+                                              : duration_text(event->time_at - event->time).text);
         break;
     case SELENE_EVENT_COMPLETED:
     case SELENE_EVENT_STOPPED:

@@ -19,7 +19,8 @@ from ._callbacks import log, raise_kept, take_kept
 from ._cycle import Cycle, end, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._errors import Closed, InvalidHandle, OwnerAway, SeleneError, StaleRun
+from ._errors import Closed, InvalidArgument, InvalidHandle, OwnerAway, SeleneError, StaleRun
+from ._fault import Fault
 from ._library import fast, library
 from ._names import whole
 from ._report import Report
@@ -39,14 +40,31 @@ LOST = (OwnerAway, Closed, StaleRun, InvalidHandle)
 OnReport: TypeAlias = Callable[[Report], object]
 
 
+def usual_budget(kind: Kind) -> float:
+    """Seconds of a driver's window for a kind, where nobody has said any."""
+    return 30 if kind is Kind.REFRESH else 600
+
+
+def _budget_ns(budget: Duration | None, what: str) -> int:
+    # 0 is that nobody has decided a deadline.
+    if budget is None:
+        return 0
+    if found := duration_ns(budget, what):
+        return found
+    text = f"{what}: found 0 s; allowed: 1 ns … 24 h, or None"
+    raise InvalidArgument(
+        _raw.SELENE_ERROR_INVALID_ARGUMENT, "INVALID_ARGUMENT", text, Fault(what, 0, "1 ns … 24 h, or None")
+    )
+
+
 def raw_driver(
-    refresh_budget: Duration, processing_budget: Duration, refresh_lanes: int, processing_lanes: int
+    refresh_budget: Duration | None, processing_budget: Duration | None, refresh_lanes: int, processing_lanes: int
 ) -> _raw.selene_driver:
     """The library's structure of a driver."""
     raw = _raw.selene_driver()
     fast.selene_driver_init(ctypes.byref(raw), ctypes.sizeof(raw))
-    raw.refresh_budget = duration_ns(refresh_budget, "refresh_budget")
-    raw.processing_budget = duration_ns(processing_budget, "processing_budget")
+    raw.refresh_budget = _budget_ns(refresh_budget, "refresh_budget")
+    raw.processing_budget = _budget_ns(processing_budget, "processing_budget")
     raw.refresh_lanes = whole(refresh_lanes, "refresh_lanes", 1 << 32)
     raw.processing_lanes = whole(processing_lanes, "processing_lanes", 1 << 32)
     return raw
@@ -159,8 +177,9 @@ class Driver:
         return reports
 
     def budget(self, kind: Kind) -> float:
-        """Seconds of the windows that it opens for a kind."""
-        return seconds(self._raw.refresh_budget if kind is Kind.REFRESH else self._raw.processing_budget)
+        """Seconds for which the windows pick that it opens for a kind."""
+        said = self._raw.refresh_budget if kind is Kind.REFRESH else self._raw.processing_budget
+        return seconds(said) if said else usual_budget(kind)
 
     @property
     def running(self) -> bool:

@@ -23,7 +23,7 @@ _FLAGS = _raw.SELENE_DRIVER_UNGOVERNED | _raw.SELENE_DRIVER_TOGETHER | _raw.SELE
 
 
 def raw_forever(
-    budget: Duration, every: Duration | None, kinds: Kinds, lanes: int, strict_fit: bool, rolling: bool
+    budget: Duration | None, every: Duration | None, kinds: Kinds, lanes: int, strict_fit: bool, rolling: bool
 ) -> _raw.selene_driver:
     """The library's structure of such a driver."""
     raw = raw_driver(budget, budget, lanes, lanes)

@@ -9,7 +9,7 @@ from ._callbacks import raise_kept, take_kept
 from ._cycle import Cycle, begin, raw_window
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._driver import Driver, OnReport, raw_driver
+from ._driver import Driver, OnReport, raw_driver, usual_budget
 from ._errors import NotFound, Unsupported
 from ._fault import Fault
 from ._forever import Forever, raw_forever
@@ -155,8 +155,8 @@ class CycleCalls(TaskCalls):
     def driver(
         self,
         *,
-        refresh_budget: Duration = 30,
-        processing_budget: Duration = 600,
+        refresh_budget: Duration | None = None,
+        processing_budget: Duration | None = None,
         refresh_lanes: int = 1,
         processing_lanes: int = 1,
         on_report: OnReport | None = None,
@@ -166,12 +166,15 @@ class CycleCalls(TaskCalls):
         It sleeps until something can run, asks the governor, and opens the windows that this grants: of one kind each,
         cut to what the budgets leave. Handlers run as in run_cycle() and run_cycle_async(). A veto that is raised
         while a window is open preempts its runs where the profile says so: coroutines are cancelled, functions see
-        run.stopping. At the end no window is opened any more; what runs is asked to stop and has 5 seconds.
+        run.stopping. A budget that is said is a deadline for the runs of its windows. Where none is said, and the
+        profile does not ration time (`apple` and `strict` do: 30 s and 10 min), windows pick runs for 30 s or 10 min,
+        and runs in flight go on: they have no deadline but their task's `timeout` and `stall_limit`. At the end no
+        window is opened any more; what runs is asked to stop and has 5 seconds.
 
         `on_report` gets each report that has runs. One driver may be open at a time (Busy). What a handler raises to
         end the process, or a failing store, ends it early: wait() returns, and the end of `with` raises it.
 
-        Of a connection the windows are those that the owner grants, one of a kind at a time on the machine. They are
+        Of a connection the windows are those that the owner grants; pools work in them side by side. They are
         worked off on threads, also with `async with`: the event loop runs coroutines and `on_report`, and waits for no
         answer. Where the owner ends, runs are asked to stop, and it goes on with the next one.
         """
@@ -209,11 +212,11 @@ class CycleCalls(TaskCalls):
             raise NotFound(_raw.SELENE_ERROR_NOT_FOUND, "NOT_FOUND", text, Fault("id", id))
         if self._engine.driver is not None:
             return self._engine.driver.budget(info.kind)
-        return 30 if info.kind is Kind.REFRESH else 600
+        return usual_budget(info.kind)
 
     def run_forever(
         self,
-        budget: Duration = 30,
+        budget: Duration | None = None,
         *,
         every: Duration | None = None,
         kinds: Kinds = _BOTH,
@@ -228,7 +231,9 @@ class CycleCalls(TaskCalls):
 
         It is a driver() that asks no governor; one of them may be open at a time (Busy). Its windows are rolling unless
         told otherwise: a task that becomes due or is enqueued begins in the next free lane, whatever others do. A
-        standing task asks for a window every `every` seconds, or every 15 minutes. When it is to end, nothing more is
+        standing task asks for a window every `every` seconds, or every 15 minutes. A run takes as long as it takes, if
+        nothing else ends it (its task's `timeout` and `stall_limit`); a `budget`, in seconds, is a deadline for the
+        runs of each window. When it is to end, nothing more is
         started, and what runs has `grace` seconds, in the last tenth of which it is asked to stop. `on_report` gets
         each report that has runs. `signals`: on the main thread the first SIGINT or SIGTERM ends it; a second one does
         what it did before.
@@ -239,7 +244,7 @@ class CycleCalls(TaskCalls):
 
     async def run_forever_async(
         self,
-        budget: Duration = 30,
+        budget: Duration | None = None,
         *,
         every: Duration | None = None,
         kinds: Kinds = _BOTH,

@@ -134,10 +134,10 @@ public struct Window: Sendable {
 
 /// How a driver opens windows.
 public struct Driver: Sendable {
-  /// Of windows for refresh work.
-  public var refreshBudget: Duration = .seconds(30)
-  /// Of windows for processing.
-  public var processingBudget: Duration = .seconds(600)
+  /// Of windows for refresh work; zero: nobody has decided a deadline.
+  public var refreshBudget: Duration = .zero
+  /// Of windows for processing; likewise.
+  public var processingBudget: Duration = .zero
   /// Runs at a time.
   public var refreshLanes, processingLanes: UInt32
   /// Of its windows.

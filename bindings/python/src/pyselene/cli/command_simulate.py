@@ -19,8 +19,6 @@ from .report import History, render, result
 from .simulate import Simulation, summary
 from .usage import USAGES
 
-_PROCESSING_BUDGET = 10 * duration.MINUTE
-
 
 @command()
 def simulate(
@@ -122,7 +120,7 @@ def simulate(
         if compare and trace is not None:
             raise Problem("--trace records one rule; allowed is --trace without --compare", Exit.USAGE)
         used = usage or ("server" if profile == "server" else "person")
-        governance = Governance(profile, used, processing_budget or _PROCESSING_BUDGET, trace)
+        governance = Governance(profile, used, processing_budget, trace)
 
     def play(name: str) -> History:
         limits = wire.Limits(

@@ -12,12 +12,13 @@ from .. import Cycle, Decision, Driver, Kind, Scheduler, Signal, Wait
 from .._time import instant
 from ..testing import VirtualClock
 from . import wire
-from .duration import show
+from .duration import MINUTE, show
 from .report import model
 from .simulate import NEVER, Lack, Simulation, model_run
 from .usage import PAST, USAGES, Usage
 from .workload import Workload
 
+_PROCESSING_BUDGET: Final = 10 * MINUTE
 _OVER, _OTHER_KIND = model.Fate.OVER.value, model.Fate.OTHER_KIND.value
 #: What signals are while an outage takes a constraint away, and where nothing is known of them.
 _TAKEN: Final[dict[str, tuple[tuple[Signal, int, int], ...]]] = {
@@ -38,7 +39,8 @@ class Governance:
 
     profile: str
     usage: str
-    processing_budget: int
+    #: Of a processing window; None: nobody has said one.
+    processing_budget: int | None
     trace: Path | None = None
     """Where everything that decisions depend on is written down."""
 
@@ -109,9 +111,10 @@ class GovernedSimulation(Simulation):
             wire.register(scheduler, self.workload, None, self.workload.start.tzinfo)
             wire.enable(scheduler, self.window.kinds)
             self.standings = [self._standing(scheduler, task) for task in self.workload.tasks]
+            processing = self.governance.processing_budget
             driver = scheduler.driver(
-                refresh_budget=self.window.budget / 1e9,
-                processing_budget=self.governance.processing_budget / 1e9,
+                refresh_budget=self.window.budget / 1e9 if self.window.limited else None,
+                processing_budget=None if processing is None else processing / 1e9,
                 refresh_lanes=self.window.lanes,
                 processing_lanes=self.window.lanes,
             )
@@ -295,7 +298,7 @@ class GovernedSimulation(Simulation):
 
     def _facts(self, windows: int) -> list[str]:
         lanes = f", {self.window.lanes} lanes" if self.window.lanes > 1 else ""
-        budgets = f"{show(self.window.budget)} and {show(self.governance.processing_budget)}"
+        budgets = f"{show(self.window.budget)} and {show(self.governance.processing_budget or _PROCESSING_BUDGET)}"
         return [
             f"profile {self.governance.profile}, usage {self.governance.usage}",
             f"{windows} windows of at most {budgets}{lanes}",

@@ -324,6 +324,7 @@ def window_of(
 
     result = wire.Window(
         budget=first(budget, said.budget, default.budget) or 0,
+        limited=first(budget, said.budget) is not None,
         reserve=first(reserve, said.reserve if budget is None else None),
         every=first(every, said.every, _SIMULATED_EVERY if simulated else default.every) or 0,
         lanes=first(lanes, said.lanes, default.lanes) or 1,

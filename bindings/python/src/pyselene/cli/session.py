@@ -466,7 +466,8 @@ class Following(Forever):
 
     def __init__(self, session: Session) -> None:
         window = session.plan.window
-        raw = raw_forever(window.budget / 1e9, None, window.wanted, window.lanes, window.strict_fit, rolling=True)
+        budget = window.budget / 1e9 if window.limited else None
+        raw = raw_forever(budget, None, window.wanted, window.lanes, window.strict_fit, rolling=True)
         if window.reserve is not None:
             raw.reserve = window.reserve
         if session.plan.profile is not None or session.plan.why:

@@ -49,6 +49,8 @@ class Window:
     """How the windows of a command line are; durations are in ns."""
 
     budget: int = 30 * SECOND
+    #: Somebody has said the budget: it is a deadline for runs.
+    limited: bool = False
     reserve: int | None = None
     every: int = 60 * SECOND
     lanes: int = 1

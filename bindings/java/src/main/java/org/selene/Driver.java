@@ -27,14 +27,14 @@ public final class Driver {
             return this;
         }
 
-        /** Budget and lanes of windows for refresh work; 30 s, 1. */
+        /** Budget and lanes of windows for refresh work; no budget (zero: nobody has decided a deadline), 1. */
         public Builder refresh(Duration budget, int lanes) {
             Struct.put(raw, Layout.Driver.REFRESH_BUDGET, Time.nanoseconds(budget));
             Struct.put(raw, Layout.Driver.REFRESH_LANES, lanes);
             return this;
         }
 
-        /** Budget and lanes of windows for processing; 10 min, 1. */
+        /** Budget and lanes of windows for processing; no budget, 1. */
         public Builder processing(Duration budget, int lanes) {
             Struct.put(raw, Layout.Driver.PROCESSING_BUDGET, Time.nanoseconds(budget));
             Struct.put(raw, Layout.Driver.PROCESSING_LANES, lanes);
