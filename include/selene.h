@@ -64,9 +64,11 @@
  * its deadline even then; the report is stored as soon as the disk is done.
  *
  * The promise is at least once, never exactly once: a run whose outcome was not
- * stored is repeated. A task that was running when its process ended counts as
- * failed (INTERRUPTED) and waits at least 30 s, doubling with each attempt, so a
- * task that crashes its host cannot crash-loop it.
+ * stored is repeated. A task that ran alone when its process ended has failed an
+ * attempt (INTERRUPTED), and waits from the second time on, at least 30 s and
+ * doubling, so a task that crashes its host cannot crash-loop it. Of several that
+ * ran none has failed; what may have ended a process runs apart from others until
+ * it has an outcome (SELENE_SUSPICION_QUARANTINED).
  *
  * A damaged store is refused, never read as an empty or an older one, except
  * where damage is indistinguishable from a power loss: to the last commit in the
@@ -663,6 +665,9 @@ typedef struct selene_options {
     uint64_t wait_log_entries;
     /** Bytes of output that a run may leave (selene_run_set_output); default 1 MiB; up to 2^29. Since: 0.2. */
     uint64_t max_output_size;
+    /** How long a task waits at least after a second run of it ended its process, ns; each further time twice as long, and
+     *  never less than its own backoff. The first time it waits for nothing. Default 30 s; 0 … 10 years. Since: 0.2. */
+    int64_t crash_pause;
 } selene_options;
 
 #define SELENE_OPTIONS_INIT                                                                        \
@@ -670,7 +675,7 @@ typedef struct selene_options {
         SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
             10 * SELENE_MINUTE, 0, 64, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
             5 * SELENE_SECOND, 16, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096,      \
-            1 << 20                                                                                \
+            1 << 20, 30 * SELENE_SECOND                                                            \
     }
 
 /**
@@ -790,7 +795,7 @@ SELENE_API selene_status selene_scheduler_info_init(selene_scheduler_info *info,
  *
  * Stored tasks are loaded as they were, even if the options would not accept them now: those over a limit keep
  * their places, those whose ids are no longer permitted are ineligible. Held tasks take free places. Tasks that
- * were running count as failed (INTERRUPTED).
+ * were running are interrupted (INTERRUPTED): one that was alone has failed an attempt.
  *
  * Ownership: the caller closes the handle with selene_scheduler_close. clock_destroy is called after
  * the last use of the clock, thread_destroy after the last thread has ended, both also when this call fails
@@ -1333,6 +1338,16 @@ typedef struct selene_task {
             0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL, 0, NULL, 0, 0          \
     }
 
+/** Whether a task may have ended a process that ran it; the next outcome clears it. */
+enum {
+    /** It was in flight beside others when its process ended: that cost it no attempt, and of such tasks one runs at a time
+     *  in a process. Since: 0.2. */
+    SELENE_SUSPICION_QUARANTINED = 1,
+    /** It was in flight when its process ended, alone or while it was quarantined, which was a failed attempt: it runs
+     *  alone. Since: 0.2. */
+    SELENE_SUSPICION_BLAMED = 2
+};
+
 /** A task's record: definition, state and history. Made by selene_task_get. */
 typedef struct selene_task_info {
     uint32_t struct_size;
@@ -1429,8 +1444,8 @@ typedef struct selene_task_info {
     const selene_text *conditions;
     /** Number of the names in conditions. Since: 0.2. */
     uint32_t condition_count;
-    /** 0. */
-    uint32_t reserved;
+    /** 0, or a SELENE_SUSPICION_ number: whether it may have ended a process that ran it. Since: 0.2. */
+    uint32_t quarantined;
     /** How many bytes its last success left, more than are kept (max_output_size), so that it has no output; else 0.
      *  Since: 0.2. */
     uint64_t output_lost;
@@ -1764,6 +1779,9 @@ enum {
     SELENE_REASON_FLEET_AWAY = 27,
     /** The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause). Since: 0.2. */
     SELENE_REASON_KIND_PAUSED = 28,
+    /** It may have ended a process, or another task that runs or is next may: of such tasks one runs at a time in a process,
+     *  and one that is to blame runs alone there (selene_task_info.quarantined). Since: 0.2. */
+    SELENE_REASON_QUARANTINED = 29,
 
     /* Only selene_task_waits gives these. */
 
@@ -2868,7 +2886,7 @@ enum {
     SELENE_EVENT_UNBLOCKED = 11,
     /** A run that did not return was released after release_after; its id is free. */
     SELENE_EVENT_RELEASED = 12,
-    /** At open: the task was running when its process ended. */
+    /** The task was running when its process ended; detail: a SELENE_SUSPICION_ number, or 0. */
     SELENE_EVENT_INTERRUPTED = 13,
     /** At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a
      *  mistake; all stored instants were moved by time_at ns. */
@@ -3533,9 +3551,9 @@ SELENE_API selene_status selene_server_close(selene_server server);
  * A run belongs to the connection that took it (others: INVALID_HANDLE). Stop functions are called on a thread that the
  * library starts with the first handler that has one, or with a driver; it starts no other threads than those of
  * windows and of selene_driver_start. When the connection ends without selene_scheduler_close, for example because the
- * process was killed, the tasks of its runs wait again as after a crash of the owner: that counts as a failed attempt,
- * and the pause is at least 30 s. After selene_scheduler_close they wait again as before the run. A process that is
- * alive but does nothing, suspended or hung, keeps its runs until their deadline. An owner that is closed with a grace waits for the runs of its
+ * process was killed, the tasks of its runs wait again as after a crash of the owner: one that was alone there has failed
+ * an attempt. After selene_scheduler_close they wait again as before the run. A process that is alive but does nothing,
+ * suspended or hung, keeps its runs until their deadline. An owner that is closed with a grace waits for the runs of its
  * members, too. When it has ended, so have its cycles (INVALID_HANDLE; a lane's answer is DONE), and, if it was closed,
  * their runs (STALE_RUN); the handlers are offered again to the next one by the call that finds it.
  *

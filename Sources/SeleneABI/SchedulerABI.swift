@@ -18,6 +18,7 @@ extension selene_options: SizedStruct {
     options.max_overrun_threads = defaults.maxOverrunThreads
     options.max_input_size = defaults.maxInputSize
     options.max_output_size = defaults.maxOutputSize
+    options.crash_pause = defaults.crashPause
     options.stop_grace = defaults.stopGrace
     options.max_overrun_per_handler = defaults.maxOverrunPerHandler
     options.expedited_quota = defaults.expeditedQuota
@@ -48,6 +49,7 @@ extension selene_options: SizedStruct {
     draft.seed = seed
     draft.maxInputSize = max_input_size
     draft.maxOutputSize = max_output_size
+    draft.crashPause = crash_pause
     draft.owner = try borrow(owner, "owner")
     draft.stopGrace = stop_grace
     draft.expeditedQuota = expedited_quota

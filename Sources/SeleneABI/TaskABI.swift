@@ -531,6 +531,7 @@ extension selene_task_info {
     paused = record.isPaused ? 1 : 0
     output_length = UInt64(record.output?.count ?? 0)
     output_lost = record.outputLost
+    quarantined = UInt32(record.suspicion.rawValue)
     group = block.text(definition.group?.name.buffer ?? UnsafeRawBufferPointer(start: nil, count: 0))
     conditions = block.array(definition.conditionCount) { index, block in block.text(definition.condition(index)) }
     condition_count = UInt32(definition.conditionCount)

@@ -30,6 +30,7 @@ package enum Reason: Int32, Sendable {
   case conditions = 26
   case fleetAway = 27
   case kindPaused = 28
+  case quarantined = 29
 
   // What only `Waits` tells.
   case backingOff = 64

@@ -104,6 +104,7 @@ extension Reason {
     case .conditions: "conditions"
     case .fleetAway: "fleet_away"
     case .kindPaused: "kind_paused"
+    case .quarantined: "quarantined"
     case .backingOff: "backing_off"
     case .noWindow: "no_window"
     case .windowOpen: "window_open"

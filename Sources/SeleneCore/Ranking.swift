@@ -377,6 +377,7 @@ package final class Ranking {
 
   /// A pick had its turn.
   package func remove(_ pick: Pick) {
+    guard pick.head != Self.aside else { return }
     guard only == nil else {
       only = nil
       return
@@ -419,8 +420,18 @@ package final class Ranking {
     return record.estimate <= room
   }
 
+  /// Of a task that had its turn and could not begin: its pick, if it still can run.
+  package func pick(
+    aside task: (slot: Int, sequence: UInt64), in table: TaskTable, _ offer: Offer, room: Span?
+  ) -> Pick? {
+    pick(task.slot, task.sequence, in: table, offer, room: room, head: Self.aside)
+  }
+
+  /// In place of a head: none of them has the task.
+  private static let aside = Int.max
+
   private func pick(
-    _ slot: Int, _ sequence: UInt64, in table: TaskTable, _ offer: Offer, room: Span?
+    _ slot: Int, _ sequence: UInt64, in table: TaskTable, _ offer: Offer, room: Span?, head: Int = 0
   ) -> Pick? {
     let record = table[slot]
     guard record.sequence == sequence, record.stamp <= frozen.pointee.stamp, table.isRunnable(slot, offer) else {
@@ -428,7 +439,7 @@ package final class Ranking {
     }
     if let room, record.estimate > room { return nil }
     return Pick(
-      slot: slot, head: 0, score: scale.score(factor: factor(of: record), elapsed: begin.since(since(record))),
+      slot: slot, head: head, score: scale.score(factor: factor(of: record), elapsed: begin.since(since(record))),
       estimate: record.estimate)
   }
 

@@ -86,16 +86,19 @@ extension TaskRecord {
     }
   }
 
-  /// Its process ended while it ran: a failed attempt without a sample, and a pause of at least 30 s (D3).
+  /// Its process ended while it ran, and it is to blame: a failed attempt without a sample (D3, V7). The first time it
+  /// waits for nothing, from the second on its backoff, and at least a pause that doubles (V8).
   package mutating func interrupt(
-    at now: Instant, because message: Bytes = LastFailure.processEnded, bounds: BackoffBounds,
-    using generator: inout Generator
+    at now: Instant, because message: Bytes = LastFailure.processEnded, pause: Span = 30 * Time.second,
+    bounds: BackoffBounds, using generator: inout Generator
   ) {
     endInterruptedRun(at: now)
     lastRun = now
     changedAt = now
     lastOutcome = .failed
     stopReason = .interrupted
+    deaths = deaths == .max ? .max : deaths + 1
+    suspicion = .blamed
     failure = LastFailure(at: now, attempt: attempts, message)
     let isOver = definition.schedule != .standing && !hasAttemptsLeft
     if isOver && definition.schedule == .once {
@@ -104,13 +107,27 @@ extension TaskRecord {
       periodBase = now
       enqueue(at: nextPeriod(after: now, using: &generator))
     } else {
-      let own = bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
-      let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, 30 * Time.second))
-        .delay(.exponential, base: 30 * Time.second, attempt: attempts, using: &generator)
+      var wait: Span = 0
+      if deaths > 1 {
+        let own = bounds.delay(definition.backoff, base: definition.backoffDelay, attempt: attempts, using: &generator)
+        let pause = BackoffBounds(minimum: 0, maximum: max(bounds.maximum, pause))
+          .delay(.exponential, base: pause, attempt: UInt32(deaths) - 1, using: &generator)
+        wait = max(own, pause)
+      }
       state = .enqueued
-      tryAgain(at: now.adding(max(own, pause)))
+      tryAgain(at: now.adding(wait))
       endIfTooLate(at: now)
     }
+  }
+
+  /// Its process ended while it ran beside others: enqueued again as before the run, and quarantined (V7).
+  ///
+  /// - Parameter isSuspect: it may be to blame; not if the machine itself went down.
+  package mutating func interrupt(blamelessAt now: Instant, isSuspect: Bool) {
+    requeue(.interrupted, at: now)
+    guard isSuspect else { return }
+    deaths = deaths == .max ? .max : deaths + 1
+    suspicion = .quarantined
   }
 
   /// It waits, and its latest begin is over (W9).

@@ -30,6 +30,9 @@ private final class TaskHistory {
   private var oldest: UInt8 = 0
   /// How many outcomes are known, at most 16.
   var outcomes: UInt8 = 0
+  var suspicion = Suspicion.none
+  /// How many of its runs their processes did not survive, since the last outcome; at most 255.
+  var deaths: UInt8 = 0
   /// The last outcomes, the latest in the lowest bit: whether something new was found (F3).
   var news: UInt16 = 0
   var anchor: Instant
@@ -47,6 +50,7 @@ private final class TaskHistory {
     let copy = TaskHistory(anchor: anchor, freshSince: freshSince)
     (copy.times, copy.oldest, copy.estimate, copy.periodBase, copy.run) = (times, oldest, estimate, periodBase, run)
     (copy.extras, copy.ranDue, copy.news, copy.outcomes) = (extras, ranDue, news, outcomes)
+    (copy.suspicion, copy.deaths) = (suspicion, deaths)
     return copy
   }
 
@@ -330,7 +334,7 @@ package struct TaskRecord {
     periodBase: Instant, lastRun: Instant, changedAt: Instant, responseTimes: [Span], failure: LastFailure?,
     freshSince: Instant? = nil, outcomes: (count: UInt8, news: UInt16) = (0, 0), isPaused: Bool = false,
     isNextSaid: Bool = false, expected: Span? = nil, output: Bytes? = nil, outputLost: UInt64 = 0,
-    ranDue: Instant? = nil, trail: WaitTrail? = nil
+    suspicion: Suspicion = .none, deaths: UInt8 = 0, ranDue: Instant? = nil, trail: WaitTrail? = nil
   ) {
     self.definition = definition
     traits = TaskTraits(definition)
@@ -356,6 +360,7 @@ package struct TaskRecord {
     self.isNextSaid = isNextSaid
     self.output = output
     self.outputLost = outputLost
+    (self.suspicion, self.deaths) = (suspicion, deaths)
     if let ranDue { self.ranDue = ranDue }
     self.trail = trail
   }
@@ -487,10 +492,23 @@ package struct TaskRecord {
     let (window, isFresh) = (definition.responseWindow, traits.isFresh)
     own { history in
       history.run = 0
+      (history.suspicion, history.deaths) = (.none, 0)
       history.add(responseTime, window: window, byFreshness: isFresh)
       history.learn(outcome == .newData)
       history.freshSince = outcome.isSuccess ? now : Freshness.freshSince(history.freshSince, afterFailureAt: now)
     }
+  }
+
+  /// Whether it may have ended its process (V7).
+  package var suspicion: Suspicion {
+    get { history?.suspicion ?? .none }
+    set { if suspicion != newValue { own { $0.suspicion = newValue } } }
+  }
+
+  /// How many of its runs their processes did not survive, since the last outcome.
+  package var deaths: UInt8 {
+    get { history?.deaths ?? 0 }
+    set { if deaths != newValue { own { $0.deaths = newValue } } }
   }
 
   /// Its process ended while it ran (D3).

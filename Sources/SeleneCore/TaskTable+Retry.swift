@@ -68,6 +68,7 @@ extension TaskTable {
       $0.startAgain(as: state, again, expected: expected, at: now)
       $0.handler = handler
     }
+    noteSuspect(slot)
     if again.afterCount > 0 { connect(slot) }
     changes.add(
       Change(.registered, self[slot], detail: (state == .held ? Disposition.held : .added).rawValue))

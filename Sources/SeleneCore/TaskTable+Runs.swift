@@ -78,21 +78,59 @@ extension TaskTable {
     if count(.held) > 0 { promote(&changes) }
   }
 
-  /// The process that took a run has ended, not the one that has the store (L9).
+  /// A process has ended while it had the runs of these records (V7). One that was the only one is to blame; of several none
+  /// is, and they are suspected.
+  ///
+  /// - Parameters:
+  ///   - isAlone: nothing else ran there, no run without a record either.
+  ///   - machineWentDown: nobody is to blame.
+  /// - Returns: how many are to blame.
+  @discardableResult
+  package func processEnded(
+    with slots: [Int], isAlone: Bool = true, machineWentDown: Bool = false, at now: Instant,
+    because message: Bytes = LastFailure.processEnded,
+    _ changes: inout Changes
+  ) -> Int {
+    var blamed = 0
+    for slot in slots {
+      if !machineWentDown && (isAlone && slots.count == 1 || self[slot].suspicion != .none) {
+        interrupt(slot, at: now, because: message, &changes)
+        blamed += 1
+      } else {
+        step(slot, always: true, at: now) { $0.interrupt(blamelessAt: now, isSuspect: !machineWentDown) }
+        changes.add(
+          Change(
+            .interrupted, self[slot], detail: Int32(self[slot].suspicion.rawValue), timeAt: self[slot].earliestBegin,
+            message: message))
+        noteSuspect(slot)
+      }
+    }
+    if count(.held) > 0 { promote(&changes) }
+    return blamed
+  }
+
+  /// The process that took a run has ended, and the fleet that it came from decides what that means.
   package func lose(_ slot: Int, at now: Instant, because message: Bytes, _ changes: inout Changes) {
     interrupt(slot, at: now, because: message, &changes)
+    (records[slot].suspicion, records[slot].deaths) = (.none, 0)
     if count(.held) > 0 { promote(&changes) }
   }
 
-  /// A record was running when its process ended (D3).
+  /// A record was running when its process ended, and is to blame (D3, V7).
   package func interrupt(
     _ slot: Int, at now: Instant, because message: Bytes = LastFailure.processEnded, _ changes: inout Changes
   ) {
     var generator = generator
-    step(slot, at: now) { $0.interrupt(at: now, because: message, bounds: policy.backoff, using: &generator) }
+    step(slot, at: now) {
+      $0.interrupt(
+        at: now, because: message, pause: policy.crashPause, bounds: policy.backoff, using: &generator)
+    }
     self.generator = generator
     changes.add(
-      Change(.interrupted, self[slot], timeAt: self[slot].earliestBegin, message: message))
+      Change(
+        .interrupted, self[slot], detail: Int32(self[slot].suspicion.rawValue), timeAt: self[slot].earliestBegin,
+        message: message))
+    noteSuspect(slot)
     if self[slot].state.isTerminal { _ = settleDependents(of: slot, at: now, &changes) }
     if !chains.isEmpty { settle(slot, at: now, &changes) }
   }

@@ -10,6 +10,8 @@ package struct Policy: Sendable {
   package var backoff = BackoffBounds()
   package var maxInput: UInt64 = 10_240
   package var maxOutput: UInt64 = 1 << 20
+  /// How long a task waits at least whose process ended a second time while it ran (V8).
+  package var crashPause: Span = 30 * Time.second
   /// Tasks are ranked by the freshness rule (F1).
   package var freshness = false
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit (W10).
@@ -58,6 +60,10 @@ package final class TaskTable {
   var endedHead = 0
   /// Those that were kept for others (W4) and may go.
   var released: [(slot: Int, sequence: UInt64)] = []
+  /// Those that may have ended their process (V7); some may be none any more.
+  var suspects: [(slot: Int, sequence: UInt64)] = []
+  /// How often something ended for which suspects may have waited, or which waited for a suspect.
+  package internal(set) var suspectChanges: UInt64 = 0
   /// Definitions of the runs that have not come back (C4); the runs hold them.
   var outstanding: [Unmanaged<TaskDefinition>] = []
   var roster = HandlerRoster() {
@@ -316,7 +322,7 @@ package final class TaskTable {
     chains.removeAll()
     dependents.removeAll()
     (freeSlots, ended, endedHead, released) = ([], [], 0, [])
-    (aside, returning) = ([], [])
+    (aside, returning, suspects) = ([], [], [])
     visible.removeAll()
     taken = PerKind(repeating: 0)
     counts = InlineArray(repeating: 0)

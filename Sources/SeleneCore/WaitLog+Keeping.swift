@@ -47,7 +47,8 @@ extension WaitLog {
 
   private func forEachCause(_ body: (Int, WaitRing<WaitCause>) -> Void) {
     for bit in conditions.indices { if let ring = conditions[bit] { body(bit, ring) } }
-    for (number, ring) in [states, refusals.refresh, refusals.processing, groups, handlers, quota, pauses].enumerated()
+    for (number, ring)
+      in [states, refusals.refresh, refusals.processing, groups, handlers, quota, pauses, suspects].enumerated()
     {
       body(Self.rings + number, ring)
     }
@@ -66,6 +67,7 @@ extension WaitLog {
     case Self.rings + 4: return handlers
     case Self.rings + 5: return quota
     case Self.rings + 6: return pauses
+    case Self.rings + 7: return suspects
     default: return nil
     }
   }

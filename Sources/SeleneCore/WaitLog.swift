@@ -80,6 +80,17 @@ package final class WaitLog {
     package static let stuck = Handling(rawValue: 4)
   }
 
+  /// What waits for a task that may have ended its process (V7).
+  package struct Suspects: OptionSet, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Others that may have, since one runs.
+    package static let others = Suspects(rawValue: 1)
+    /// Everything, since one that is to blame runs, or is next.
+    package static let all = Suspects(rawValue: 2)
+  }
+
   /// Entries of each log, and of those of one thing.
   let most: Int
   private var mostOfOne: Int { Self.ofOne(most) }
@@ -98,6 +109,8 @@ package final class WaitLog {
   private(set) var isOutOfQuota = false
   /// The kinds that are paused, by the pool; of subject 0 for all tasks.
   let pauses: WaitRing<WaitCause>
+  /// What waits for a task that may have ended its process, by the pool (`Suspects`).
+  let suspects: WaitRing<WaitCause>
   let groups: WaitRing<WaitCause>
   let handlers: WaitRing<WaitCause>
   let windows: WaitRing<WaitWindow>
@@ -123,6 +136,7 @@ package final class WaitLog {
     (states, quota, pauses) = (WaitRing(most: ofOne), WaitRing(most: ofOne), WaitRing(most: ofOne))
     refusals = PerKind(refresh: WaitRing(most: ofOne), processing: WaitRing(most: ofOne))
     (groups, handlers) = (WaitRing(most: self.most), WaitRing(most: self.most))
+    suspects = WaitRing(most: ofOne)
     (windows, dispatches, lives) = (WaitRing(most: self.most), WaitRing(most: self.most), WaitRing(most: ofOne))
   }
 
@@ -152,6 +166,7 @@ package final class WaitLog {
       let old = KindSet(rawValue: UInt32(lastValue(ofPauses: subject)))
       set(pauses: held.kinds(ofSubject: subject), of: subject, from: old, at: now)
     }
+    for last in lastValues(suspects) { set([], of: last.subject, at: now) }
     let isFirst = conditions.isEmpty && states.count == 0 && handlers.count == 0 && groups.count == 0
     guard !isFirst else {
       self.satisfied = satisfied
@@ -186,7 +201,7 @@ package final class WaitLog {
       ring?.removeAll()
       ring?.forget(before: now)
     }
-    for ring in [states, refusals.refresh, refusals.processing, groups, handlers, quota, pauses] {
+    for ring in [states, refusals.refresh, refusals.processing, groups, handlers, quota, pauses, suspects] {
       ring.removeAll()
       ring.forget(before: now)
     }
@@ -249,6 +264,17 @@ package final class WaitLog {
     let at = max(now, pauses.last?.at ?? now)
     Self.note(
       pauses, subject, UInt16(truncatingIfNeeded: old.rawValue), UInt16(truncatingIfNeeded: new.rawValue), at: at)
+  }
+
+  /// Other tasks of a pool, or of the process that has the store (0), wait for one that may have ended its process.
+  package func set(_ new: Suspects, of pool: UInt64, at now: Instant) {
+    let old = lastValue(ofSuspects: pool)
+    if new.rawValue != old { Self.note(suspects, pool, old, new.rawValue, at: max(now, suspects.last?.at ?? now)) }
+  }
+
+  func lastValue(ofSuspects pool: UInt64) -> UInt16 {
+    for place in (0..<suspects.count).reversed() where suspects[place].subject == pool { return suspects[place].new }
+    return 0
   }
 
   private func lastValue(ofPauses subject: UInt64) -> UInt16 {

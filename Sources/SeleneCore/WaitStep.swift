@@ -25,6 +25,8 @@ package struct WaitStep: Equatable, Sendable {
     package static let anew = Marks(rawValue: 8)
     /// A number of what it asked for was given to another condition since.
     package static let former = Marks(rawValue: 16)
+    /// It may have ended its process (V7).
+    package static let suspect = Marks(rawValue: 32)
   }
 
   package init(
@@ -41,6 +43,7 @@ package struct WaitStep: Equatable, Sendable {
     if record.isPaused { marks.insert(.paused) }
     if record.isTaken { marks.insert(.taken) }
     if record.attempts > 0 { marks.insert(.again) }
+    if record.suspicion != .none { marks.insert(.suspect) }
   }
 
   /// The same, but for when it came.

@@ -100,6 +100,8 @@ struct WaitSweep {
   private var group: WaitCursor
   /// The kinds that are paused: everywhere, and then in each pool.
   private var pauses: [WaitCursor]
+  /// What waits for a task that may have ended its process, likewise.
+  private var suspects: [WaitCursor]
   /// Its handler as the process that has the store has it, and then as each pool offers it: at most one of them does.
   private var handlers: [(pool: UInt64, cursor: WaitCursor)]
   private var lifePlace: Int
@@ -157,6 +159,10 @@ struct WaitSweep {
     pauses = handlers.map { (pool, _) in
       let paused = UInt16(truncatingIfNeeded: table.pauses.kinds(ofSubject: pool).rawValue)
       return WaitCursor(table.waits.pauses, pool, from: start, present: paused)
+    }
+    let ofSuspects = log.suspects
+    suspects = handlers.map { (pool, _) in
+      WaitCursor(ofSuspects, pool, from: start, present: table.waits.lastValue(ofSuspects: pool))
     }
     lifePlace = log.lives.firstAfter(start) - 1
     windowPlace = log.windows.firstAfter(start)
@@ -239,6 +245,10 @@ struct WaitSweep {
     // A dispatch that filled its group was preferred to it before that.
     let isFilled = group.nextAt <= now && group.nextAt != Time.never && group.value == 0 && group.next != 0
     if !isFilled { group.advance(to: now) }
+    // So was that of a suspect for which it waits since.
+    let next = suspects[present].nextAt
+    let isTaken = next <= now && next != Time.never && suspects[present].value == 0
+    if !isTaken { for place in suspects.indices { suspects[place].advance(to: now) } }
     while lifePlace + 1 < log.lives.count && log.lives[lifePlace + 1].at <= now { lifePlace += 1 }
     closeWindows()
     while windowPlace < log.windows.count && log.windows[windowPlace].at <= now {
@@ -257,8 +267,9 @@ struct WaitSweep {
       windowPlace += 1
     }
     visit()
-    guard isFilled else { return }
+    guard isFilled || isTaken else { return }
     group.advance(to: now)
+    for place in suspects.indices { suspects[place].advance(to: now) }
     visit()
   }
 
@@ -312,6 +323,7 @@ struct WaitSweep {
     take(group.changesAt(after: now))
     for place in handlers.indices { take(handlers[place].cursor.changesAt(after: now)) }
     for place in pauses.indices { take(pauses[place].changesAt(after: now)) }
+    for place in suspects.indices { take(suspects[place].changesAt(after: now)) }
     take(log.windows.knownSince)
     if lifePlace >= 0 && lifePlace < log.lives.count { take(log.lives[lifePlace].end) }
     if lifePlace + 1 < log.lives.count { take(log.lives[lifePlace + 1].at) }
@@ -362,7 +374,9 @@ struct WaitSweep {
     if group.value & 1 != 0 { return (.groupPaused, 0) }
     if group.value & 2 != 0 { return (.groupFull, 0) }
     guard
-      max(pauses[0].knownSince, states.knownSince, refusals.knownSince, quota.knownSince, log.windows.knownSince) <= now
+      max(
+        pauses[0].knownSince, suspects[0].knownSince, states.knownSince, refusals.knownSince, quota.knownSince,
+        log.windows.knownSince) <= now
     else {
       return (.earlier, 0)
     }
@@ -399,6 +413,10 @@ struct WaitSweep {
     if !fits { return (.didNotFit, 0) }
     if entry.vetoedAt <= now && entry.veto >> 8 & UInt16(kind.rawValue) != 0 {
       return (.governor, Int64(entry.veto & 0xFF))
+    }
+    let isHeldBack = WaitLog.Suspects(rawValue: suspects[present].value)
+    if isHeldBack.contains(.all) || (isHeldBack.contains(.others) && step.marks.contains(.suspect)) {
+      return (.quarantined, 0)
     }
     if state.contains(.drained) { return (.drained, 0) }
     return (wasPassedOver && candidateSince != nil ? .preferredOthers : .windowOpen, 0)

@@ -57,6 +57,10 @@ package final class Cycle {
   let pool: Pool?
   /// Whose handlers it can use now, likewise.
   var crew: Crew?
+  /// What would be picked waits for what runs beside it (V7).
+  var isHeldBack = false
+  /// Suspects that had their turn and wait for what runs beside them, if the ranking is frozen (V7).
+  var aside: [(slot: Int, sequence: UInt64)] = []
   /// The process calls handlers, which need a run function there; likewise.
   var callsThere: Bool
   /// Who may run, until the cycle ends.

@@ -8,15 +8,18 @@ struct CycleView {
   private let isDone: Bool
   private let stamp: UInt64
   private let openings: UInt64
+  private let suspectChanges: UInt64
 
   init(_ cycle: Cycle, _ table: TaskTable) {
     (openRuns, isDone, stamp, openings) = (cycle.openRuns, cycle.isDone, table.stamp, table.terms.groups.openings)
+    suspectChanges = table.suspectChanges
   }
 
-  /// Whether a lane may have become free, a group have got room (W3), or a rolling cycle something to do (R1).
+  /// Whether a lane may have become free, a group have got room (W3), what waits for a suspect have its turn (V7), or a
+  /// rolling cycle something to do (R1).
   func differs(_ cycle: Cycle, _ table: TaskTable) -> Bool {
     cycle.openRuns < openRuns || cycle.isDone != isDone || (cycle.isRolling && table.stamp != stamp)
-      || table.terms.groups.openings != openings
+      || table.terms.groups.openings != openings || table.suspectChanges != suspectChanges
   }
 }
 

@@ -25,6 +25,7 @@ package struct OptionsDraft {
   package var seed: UInt64 = 0
   package var maxInputSize: UInt64 = 10_240
   package var maxOutputSize: UInt64 = 1 << 20
+  package var crashPause: Span = 30 * Time.second
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit.
   package var expeditedQuota: Span = 10 * Time.minute
   /// Entries of each log of where the time of tasks went.
@@ -100,6 +101,9 @@ package struct Options: Sendable {
     guard draft.maxInputSize <= Self.greatestInput else {
       throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
     }
+    guard (0...Time.tenYears).contains(draft.crashPause) else {
+      throw .range("crash_pause", draft.crashPause, 0, Time.tenYears, .duration)
+    }
     guard draft.maxOutputSize <= Self.greatestInput else {
       throw .range("max_output_size", draft.maxOutputSize, 0, Int64(Self.greatestInput), .bytes)
     }
@@ -123,6 +127,7 @@ package struct Options: Sendable {
       minimum: draft.minimumBackoff, maximum: draft.maximumBackoff, jitter: draft.backoffJitter)
     policy.maxInput = draft.maxInputSize
     policy.maxOutput = draft.maxOutputSize
+    policy.crashPause = draft.crashPause
     guard !(draft.freshness && draft.observedRange) else {
       throw SeleneError(.invalidArgument, "flags", "OBSERVED_RANGE and FRESHNESS exclude each other")
     }

@@ -40,6 +40,8 @@ package final class Run {
     static let back = Marks(rawValue: 8)
     static let leftBehind = Marks(rawValue: 16)
     static let stored = Marks(rawValue: 32)
+    static let quarantined = Marks(rawValue: 64)
+    static let blamed = Marks(rawValue: 128)
 
     subscript(mark: Marks) -> Bool {
       get { contains(mark) }
@@ -64,6 +66,11 @@ package final class Run {
     handlerInUse = handler
     openCycle = Unmanaged.passUnretained(cycle)
     handler._withUnsafeGuaranteedRef { $0.beginUse() }
+    switch table[slot].suspicion {
+    case .none: break
+    case .quarantined: marks[.quarantined] = true
+    case .blamed: marks[.blamed] = true
+    }
     let timeout = definition.timeout
     if timeout > 0 {
       expiresAt = min(cycle.time.expiresAt, start.adding(timeout))
@@ -108,6 +115,9 @@ package final class Run {
     get { marks[.stored] }
     set { marks[.stored] = newValue }
   }
+
+  /// What its task was at its dispatch (V7).
+  var suspicion: Suspicion { marks[.blamed] ? .blamed : marks[.quarantined] ? .quarantined : .none }
 
   /// When its timeout asks it to stop (R3).
   var timesOutAt: Instant { definition.timeout > 0 ? startedAt.adding(definition.timeout) : Time.never }

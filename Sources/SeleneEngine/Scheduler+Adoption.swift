@@ -121,6 +121,7 @@ extension Scheduler {
   func lookAtAwaited(at now: Instant) {
     var changes = newChanges()
     var left: [AwaitedRun] = []
+    var ended: [(process: ProcessMark, slots: [Int])] = []
     var count = 0
     for awaited in adoption.awaited {
       let isRunning = isStillRunning(awaited)
@@ -130,16 +131,27 @@ extension Scheduler {
       }
       forgetStored(awaited.stored.token)
       guard isRunning else { continue }
-      table.lose(awaited.slot, at: now, because: LastFailure.processEnded, &changes)
+      let process = awaited.stored.process
+      if let place = ended.firstIndex(where: { $0.process == process }) {
+        ended[place].slots.append(awaited.slot)
+      } else {
+        ended.append((process, [awaited.slot]))
+      }
       adoption.giveUp(awaited.stored.token)
       count += 1
     }
+    var blamed = 0
+    for (_, slots) in ended { blamed += table.processEnded(with: slots, at: now, &changes) }
+    if hasSuspects { reviewSuspects() }
     adoption.awaited = left
     adoption.lookAt = left.isEmpty ? Time.never : min(adoption.until, now.adding(Time.second))
     accept()
     publish(changes, at: now)
     if count > 0 {
-      log(.warning, "\(count) runs of processes that did not connect again were interrupted; that is a failed attempt")
+      log(
+        .warning,
+        "\(count) runs of processes that did not connect again were interrupted; for \(blamed) that is a failed attempt"
+      )
     }
     forEachDriver { $0.lookAgain() }
     slot.monitor.broadcast()
@@ -206,6 +218,7 @@ extension Scheduler {
       handler: Unmanaged.passUnretained(handler), cycle: cycle, stopGrace: options.stopGrace, at: stored.startedAt)
     run.isStored = true
     runs.add(run)
+    if hasSuspects { noteSuspect(run) }
     cycle.add(run, nil)
     member.runs[runs.last] = run
     publish(begun(cycle), at: now)

@@ -222,7 +222,7 @@ extension Scheduler {
   }
 
   /// What an open cycle offers now.
-  private func offer(of cycle: Cycle) -> Offer {
+  func offer(of cycle: Cycle) -> Offer {
     let offered = offered(to: cycle.pool)
     let kinds = cycle.isOfOneTask ? offered : cycle.kinds.intersection(offered)
     return offer(
@@ -288,7 +288,7 @@ extension Scheduler {
       return .wait(until: now)
     }
     if cycle.openRuns > 0 { return .wait(until: nextChange(of: cycle, after: now)) }
-    guard let wakeAt = awaitsGroup(cycle, at: now) else {
+    guard let wakeAt = awaitsGroup(cycle, at: now) ?? awaitsOthers(cycle, at: now) else {
       guard let node, cycle.isRolling, now < cycle.time.expiresAt else { return .done }
       return wait(for: node, in: cycle, at: now)
     }
@@ -328,6 +328,53 @@ extension Scheduler {
   /// Whose turn it is in a cycle now, or nil (C2, C3).
   @_optimize(speed)
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
+    guard hasSuspects || !cycle.aside.isEmpty else { return bestPick(cycle, at: now) }
+    return pickBesideSuspects(cycle, at: now)
+  }
+
+  /// Whose turn it is where some may have to wait for what runs beside them (V7).
+  @inline(never)
+  private func pickBesideSuspects(_ cycle: Cycle, at now: Instant) -> Pick? {
+    // A rolling ranking has them again.
+    if cycle.isRolling { cycle.aside.removeAll() }
+    cycle.isHeldBack = false
+    var isWaiting = false
+    for task in cycle.aside {
+      let room: Span?
+      switch self.room(in: cycle, at: now) {
+      case .none: continue
+      case .any: room = nil
+      case .upTo(let span): room = span
+      }
+      guard let pick = cycle.ranking.pick(aside: task, in: table, offer(of: cycle), room: room) else { continue }
+      switch turn(of: task.slot, in: cycle, at: now) {
+      case .now: return pick
+      case .later: isWaiting = true
+      case .afterOthers:
+        cycle.isHeldBack = true
+        return nil
+      }
+    }
+    var isFirst = true
+    while let pick = bestPick(cycle, at: now, renewing: isFirst) {
+      isFirst = false
+      switch turn(of: pick.slot, in: cycle, at: now) {
+      case .now: return pick
+      case .later where !cycle.isOfOneTask:
+        isWaiting = true
+        cycle.ranking.remove(pick)
+        cycle.aside.append((pick.slot, table.sequence(pick.slot)))
+      case .later, .afterOthers:
+        cycle.isHeldBack = true
+        return nil
+      }
+    }
+    cycle.isHeldBack = isWaiting
+    return nil
+  }
+
+  @_optimize(speed)
+  private func bestPick(_ cycle: Cycle, at now: Instant, renewing: Bool = true) -> Pick? {
     guard !cycle.isEnded, !cycle.isDone else { return nil }
     guard !cycle.isOfOneTask else {
       return now < cycle.time.deadline ? cycle.ranking.best(in: table, offer(of: cycle), room: nil) : nil
@@ -341,12 +388,12 @@ extension Scheduler {
     case .upTo(let span): room = span
     }
     trace(cycle) { $0?.room = room }
-    if cycle.isRolling { cycle.ranking.renew(table, offer(of: cycle), at: now) }
+    if cycle.isRolling && renewing { cycle.ranking.renew(table, offer(of: cycle), at: now) }
     return cycle.ranking.best(in: table, offer(of: cycle), room: room)
   }
 
   @inline(__always)
-  private func room(in cycle: Cycle, at now: Instant) -> Budget.Room {
+  func room(in cycle: Cycle, at now: Instant) -> Budget.Room {
     guard cycle.isOpenEnded else {
       return cycle.time.room(at: now, isFirst: cycle.dispatched == 0, strictFit: cycle.strictFit)
     }

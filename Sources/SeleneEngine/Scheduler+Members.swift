@@ -249,7 +249,9 @@ extension Scheduler {
     if case .run(let run) = step {
       if member.runs.count > Self.mostHandlers { sweepRuns(of: member) }
       member.runs[Token(rawValue: run.token).number] = run
-    } else if case .wait = step, open == 0, !cycle.isRolling, awaitsGroup(cycle, at: moment.now) == nil {
+    } else if case .wait = step, open == 0, !cycle.isRolling, !cycle.isHeldBack,
+      awaitsGroup(cycle, at: moment.now) == nil
+    {
       // What others of the pool run is theirs.
       return .done
     }
@@ -425,9 +427,12 @@ extension Scheduler {
 
   /// A member leaves: what it ran waits again, as before the run if it said so, else as after a failure (L9).
   package func leave(_ member: Member, _ how: Leaving, at moment: Moment) {
-    for run in member.openRuns() {
-      run.wasGivenOutcome = true
-      if how == .orderly { stop(run, .shutdown, at: moment.now) } else { interrupt(run, how, at: moment.now) }
+    let open = member.openRuns()
+    for run in open { run.wasGivenOutcome = true }
+    if how == .orderly {
+      for run in open { stop(run, .shutdown, at: moment.now) }
+    } else if !open.isEmpty {
+      interrupt(open, how, at: moment.now)
     }
     member.runs.forEach {
       guard !$0.isBack else { return }
@@ -451,20 +456,27 @@ extension Scheduler {
     slot.monitor.broadcast()
   }
 
-  private func interrupt(_ run: Run, _ how: Leaving, at now: Instant) {
+  /// The process of these runs has ended (L9, V7).
+  private func interrupt(_ all: [Run], _ how: Leaving, at now: Instant) {
     awaitStore()
-    guard run.isOpen else { return }
+    let open = all.filter { $0.isOpen }
     let message = how == .broken ? LastFailure.processBroke : LastFailure.processEnded
+    let slots = open.filter { table.isRunning($0.token, in: $0.slot) }.map { $0.slot }
     var changes = newChanges()
-    if table.isRunning(run.token, in: run.slot) {
-      table.lose(run.slot, at: now, because: message, &changes)
-      accept()
+    if node == nil {
+      table.processEnded(with: slots, isAlone: open.count == 1, at: now, because: message, &changes)
+    } else {
+      for slot in slots { table.lose(slot, at: now, because: message, &changes) }
     }
-    if let node { noteInterrupted(run, because: message, for: node, at: now) }
-    run.stopReason = .interrupted
-    run.wasAskedToStop = true
-    close(run, .stopped, at: now)
+    accept()
+    for run in open {
+      if let node { noteInterrupted(run, because: message, for: node, at: now) }
+      run.stopReason = .interrupted
+      run.wasAskedToStop = true
+      close(run, .stopped, at: now)
+    }
     publish(changes, at: now)
-    comeBackIfDone(run)
+    for run in open { comeBackIfDone(run) }
+    if hasSuspects { reviewSuspects() }
   }
 }

@@ -1,5 +1,6 @@
 // Opening on a store: what was kept is loaded, what was running was interrupted or is waited for, time goes on (D1, D3, L10, P2).
 
+import CPlatform
 import SeleneCore
 
 extension Scheduler {
@@ -50,13 +51,8 @@ extension Scheduler {
     endPauses(at: now, &changes)
     table.noteOpening(at: now)
     let taken = try store.loadRuns()
-    var interrupted = 0
-    for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
-      guard !await(slot, among: taken, movedBy: span, at: now) else { continue }
-      table.interrupt(slot, at: now, &changes)
-      interrupted += 1
-    }
-    for run in taken where !adoption.awaits(run.token) { forgetStored(run.token) }
+    table.findSuspects()
+    let (interrupted, blamed) = interruptRuns(among: taken, movedBy: span, at: now, &changes)
     table.startOrphans(at: now, &changes)
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.expire(at: now, &changes)
@@ -67,12 +63,55 @@ extension Scheduler {
       log(.warning, "it was last used after the present time: all its times were moved back by \(span: -span)")
     }
     if interrupted > 0 {
-      log(.warning, "\(interrupted) tasks were running when their process ended; that counts as a failed attempt")
+      log(
+        .warning,
+        "\(interrupted) tasks were running when their process ended; for \(blamed) of them that counts as a failed attempt"
+      )
     }
     if !adoption.awaited.isEmpty {
       log(.info, "\(adoption.awaited.count) runs of other processes wait for these to connect again")
     }
     outbox.keep(changes.list, at: clock.last)
+  }
+
+  /// What was running is interrupted, but for what other processes may still run: each process that has ended had its own (V7).
+  ///
+  /// - Returns: how many there were, and how many of them are to blame.
+  private func interruptRuns(
+    among taken: [StoredRun], movedBy span: Span, at now: Instant, _ changes: inout Changes
+  ) -> (all: Int, blamed: Int) {
+    var own: [Int] = []
+    var others: [(process: ProcessMark, slots: [Int])] = []
+    for slot in table.slots where table[slot].state == .running && !table.isVacant(slot) {
+      guard !await(slot, among: taken, movedBy: span, at: now) else { continue }
+      let sequence = table.sequence(slot)
+      guard let process = taken.first(where: { $0.sequence == sequence })?.process else {
+        own.append(slot)
+        continue
+      }
+      if let place = others.firstIndex(where: { $0.process == process }) {
+        others[place].slots.append(slot)
+      } else {
+        others.append((process, [slot]))
+      }
+    }
+    let owner = taken.first { $0.token == StoredRun.ownerToken }?.process
+    var blamed = table.processEnded(
+      with: own, machineWentDown: owner.map { !$0.isOfThisBoot } ?? false, at: now, &changes)
+    var all = own.count
+    for (process, slots) in others {
+      blamed += table.processEnded(with: slots, machineWentDown: !process.isOfThisBoot, at: now, &changes)
+      all += slots.count
+    }
+    for run in taken where run.token != StoredRun.ownerToken && !adoption.awaits(run.token) { forgetStored(run.token) }
+    noteOwner()
+    return (all, blamed)
+  }
+
+  /// The next commit says which process has the store open.
+  func noteOwner() {
+    guard let process = ProcessMark(platform_process()) else { return }
+    adoption.unsaved.append(StoredRunChange(token: StoredRun.ownerToken, run: StoredRun(owner: process)))
   }
 
   /// The clock was set back by more than is believable: all that was stored moves with it, so no order and no delay changes.

@@ -44,6 +44,7 @@ extension Scheduler {
     nextDue = min(nextDue, cycle.hasExpired ? cycle.time.deadline.adding(1) : cycle.time.expiresAt)
     // In the reserve there is nothing to ask any more: the run can read it.
     if cycle.hasExpired { run.stopReason = .expiring }
+    if hasSuspects { noteSuspect(run) }
     if table.expedited.hasOpen { noteQuota(at: now) }
     if run.definition.hasLimits { watchLimits(of: run) }
     if let node { noteDispatched(run, for: node) }
@@ -259,6 +260,7 @@ extension Scheduler {
     if outcome == .expired || (run.mode == .lanes && !outcome.isGiven) { leaveBehind(run) }
     nextDue = min(nextDue, now.adding(options.releaseAfter))
     if let node { noteClosed(run, outcome, for: node, at: now) }
+    if hasSuspects { reviewSuspects() }
     slot.monitor.broadcast()
   }
 
@@ -377,6 +379,7 @@ extension Scheduler {
     if !outputs.isEmpty { outputs.remove(Token(rawValue: run.token).number) }
     if !users.isEmpty { users.remove(Token(rawValue: run.token).number) }
     table.release(run.definition, run.slot)
+    if hasSuspects { forgetSuspect(run) }
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.
     forEachDriver { $0.lookAgain() }

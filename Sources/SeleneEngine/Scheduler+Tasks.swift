@@ -62,6 +62,7 @@ extension Scheduler {
     try change(at: moment.now) { (changes) throws(SeleneError) in
       try table.retry(id, at: moment.now, enabled: enabled, &changes)
     }
+    if hasSuspects { reviewSuspects() }
   }
 
   /// The same for a task and all that failed because of it; how many.
@@ -166,6 +167,7 @@ extension Scheduler {
     (state.lastRefresh, state.lastProcessing) = (nil, nil)
     try erase(state, governance.books(at: moment.now, ledger: Ledger()), at: moment.now) {
       table.removeAll()
+      noteOwner()
       governance.governor.ledger = Ledger()
       table.expedited.clear()
       noteQuota(at: clock.last)
@@ -259,6 +261,7 @@ extension Scheduler {
     if record.state == .enqueued, let refusal = refusal(record.kind) {
       explanation.entries.append(Explanation.Entry(reason: .governor, mayChangeAt: refusal.askAgainAt))
     }
+    if awaitsSuspects(record, at: moment.now) { explanation.entries.append(Explanation.Entry(reason: .quarantined)) }
     if record.state == .enqueued && isDrained { explanation.entries.append(Explanation.Entry(reason: .drained)) }
     if record.state == .enqueued { explanation.entries += troubleReasons(record.kind) }
     if record.isLive && troubles.isOn(.fleet) && isOfFleet(slot) {

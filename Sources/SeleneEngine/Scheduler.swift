@@ -48,6 +48,12 @@ package final class Scheduler: @unchecked Sendable {
   let progress = NumberMap<ProgressWatch>()
   /// What runs that have not come back leave if they succeed, likewise (W5).
   let outputs = NumberMap<RunOutput>()
+  /// The runs at work of tasks that may have ended their process (V7).
+  var suspectRuns: [Run] = []
+  /// What of that the log of waits has, by the number of the pool (W8).
+  var toldSuspects: [(pool: UInt64, what: WaitLog.Suspects)] = []
+  /// The process that begins nothing else until one of them may run alone there.
+  var clearing: Clearing?
   /// What the host has set for runs that have not come back, likewise.
   let users = NumberMap<UnsafeMutableRawPointer>()
   /// Until when threads wait for a clock that is told, and how many of them are in handlers.
@@ -381,6 +387,7 @@ package final class Scheduler: @unchecked Sendable {
   @_optimize(speed)
   func leave(handsOver: Bool = false) throws(SeleneError) {
     if let node { followNode(node) }
+    if hasSuspects || !toldSuspects.isEmpty { tellSuspects() }
     table.checkInvariants()
     if governance.recording != nil { flushTrace() }
     governance.driver?.follow(table.stamp)

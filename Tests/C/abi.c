@@ -79,7 +79,8 @@ FIELD(selene_options, expedited_quota, 224, 8);
 FIELD(selene_options, thread_stack_size, 232, 8);
 FIELD(selene_options, wait_log_entries, 240, 8);
 FIELD(selene_options, max_output_size, 248, 8);
-SIZE(selene_options, max_output_size, 256);
+FIELD(selene_options, crash_pause, 256, 8);
+SIZE(selene_options, crash_pause, 264);
 
 FIELD(selene_scheduler_info, struct_size, 0, 4);
 FIELD(selene_scheduler_info, flags, 4, 4);
@@ -190,7 +191,7 @@ FIELD(selene_task_info, after, 608, 8);
 FIELD(selene_task_info, latest_begin, 616, 8);
 FIELD(selene_task_info, conditions, 624, 8);
 FIELD(selene_task_info, condition_count, 632, 4);
-FIELD(selene_task_info, reserved, 636, 4);
+FIELD(selene_task_info, quarantined, 636, 4);
 FIELD(selene_task_info, output_lost, 640, 8);
 SIZE(selene_task_info, output_lost, 648);
 
@@ -758,6 +759,9 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_CONDITIONS, 26, "conditions", selene_reason_name),
     NUMBER(SELENE_REASON_FLEET_AWAY, 27, "fleet_away", selene_reason_name),
     NUMBER(SELENE_REASON_KIND_PAUSED, 28, "kind_paused", selene_reason_name),
+    NUMBER(SELENE_REASON_QUARANTINED, 29, "quarantined", selene_reason_name),
+    NUMBER(SELENE_SUSPICION_QUARANTINED, 1, NULL, NULL),
+    NUMBER(SELENE_SUSPICION_BLAMED, 2, NULL, NULL),
     NUMBER(SELENE_REASON_BACKING_OFF, 64, "backing_off", selene_reason_name),
     NUMBER(SELENE_REASON_NO_WINDOW, 65, "no_window", selene_reason_name),
     NUMBER(SELENE_REASON_WINDOW_OPEN, 66, "window_open", selene_reason_name),
@@ -1056,6 +1060,7 @@ static void test_defaults(void) {
     CHECK_INT(64, options.max_overrun_threads);
     CHECK_INT(10240, options.max_input_size);
     CHECK_INT(1 << 20, options.max_output_size);
+    CHECK_INT(30 * SELENE_SECOND, options.crash_pause);
     CHECK_INT(SELENE_KIND_REFRESH, task.kind);
     CHECK_INT(SELENE_SCHEDULE_STANDING, task.schedule);
     CHECK_INT(SELENE_PRIORITY_NORMAL, task.priority);

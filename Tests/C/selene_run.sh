@@ -131,7 +131,7 @@ ends "another one is told at once that the store is in use" 6 'open' -- --store 
 kill -KILL $child "$(cat "$work/slow")"
 { wait $child; } 2>/dev/null
 ends "what ran when selene-run was killed is an attempt that failed" 0 'slow .*enqueued .* 1  interrupted' -- --store "$store" --list
-ends "… and waits for its next one" 0 'not due yet' 'was running when its process ended' -- --store "$store" --explain slow "$work/kept"
+ends "… and is due again at once the first time" 0 'due now' 'the process ended' -- --store "$store" --explain slow "$work/kept"
 
 # A disk that is full while it waits for the next window, and has room again.
 echo "late  schedule=once delay=20s -- echo ran" >"$work/full"

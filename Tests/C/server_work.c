@@ -517,7 +517,8 @@ static void test_killed(void) {
             CHECK_INT(SELENE_STATE_ENQUEUED, facts.state);
             CHECK_INT(SELENE_STOP_INTERRUPTED, facts.stop_reason);
             CHECK_INT(1, facts.attempts);
-            CHECK(facts.pause > 25 * S);
+            /* It was alone there, so it is to blame; the first time that costs no pause. */
+            CHECK(facts.pause <= 0);
             CHECK(strstr(facts.failure, "the process ended") != NULL);
             CHECK_INT(0, facts.has_handler);
         }
@@ -527,15 +528,14 @@ static void test_killed(void) {
         CHECK_OK(offer(member, "h"));
         CHECK_OK(begin(member, 1, &cycle));
         int32_t step = next(cycle, &run);
-        CHECK_INT(place < WITH_A_RUN ? SELENE_STEP_RUN : SELENE_STEP_DONE, step);
+        CHECK_INT(place <= WITH_A_RUN ? SELENE_STEP_RUN : SELENE_STEP_DONE, step);
         if (step == SELENE_STEP_RUN) CHECK_OK(selene_run_complete(run.run, 0));
         CHECK_OK(selene_cycle_end(cycle, NULL));
         CHECK_OK(selene_scheduler_close(member, 0));
         close_store(owner);
         /* What was said is in the store. */
         owner = open_here(file);
-        CHECK_INT(place == WITH_A_RUN ? SELENE_STATE_ENQUEUED : SELENE_STATE_SUCCEEDED,
-                  state_of(owner, "t"));
+        CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "t"));
         close_store(owner);
     }
 }

@@ -19,6 +19,8 @@ struct line {
     /** The longest that a life may last. */
     int64_t span;
     char base[PATH];
+    /** Of the tasks in it. */
+    struct deaths deaths;
     /** Tokens of all runs so far. */
     uint64_t *tokens;
     size_t token_count;
@@ -127,6 +129,7 @@ static const char *look(struct line *line) {
     if (way == 1) wall += (int64_t)chance_below(&line->random, 3600000) * MS;
     if (way == 2) wall -= (int64_t)chance_below(&line->random, 3600000) * MS;
     problem = life_open(life, store(), sealed, wall, &player, &count, &opened_at);
+    const struct deaths deaths = play_deaths;
     if (!problem) problem = check_tokens(line);
     if (!problem && opened_at < last_seen(life)) problem = "time goes back";
     if (player.scheduler) CHECK_OK(selene_scheduler_close(player.scheduler, 0));
@@ -137,6 +140,8 @@ static const char *look(struct line *line) {
     copy_file(store(), line->base);
     line->calls += life->answered;
     line->kept += count - sealed;
+    line->deaths = deaths;
+    life->deaths = &line->deaths;
     life->base = line->base;
     life->clock = opened_at + (int64_t)chance_below(&line->random, 1000) * MS;
     life->character.script = chance(&line->random);

@@ -22,6 +22,8 @@ struct record {
     uint64_t position;
     /** Digest of the texts. */
     uint64_t texts;
+    /** How many of its runs their processes did not survive since its last outcome (V8), as the twin counts it. */
+    uint32_t deaths;
     selene_task_info info;
     /** Where chance had a part in the delay: the earliest that its earliest begin may be, which is then the latest. Else
      *  equal to it. */
@@ -137,6 +139,7 @@ static const char *record_difference(const struct record *expected, const struct
     PLAY_FIELD(failed_at)
     PLAY_FIELD(failed_attempt)
     PLAY_FIELD(paused)
+    PLAY_FIELD(quarantined)
     PLAY_FIELD(after_count)
     PLAY_FIELD(waits_for)
     PLAY_FIELD(kind)
@@ -191,14 +194,39 @@ CHECK_UNUSED static const char *records_difference(const struct records *expecte
     return play_problem;
 }
 
-/* ---- the end of a process (D3) --------------------------------------------- */
+/* ---- the end of a process (D3, V7, V8) -------------------------------------- */
+
+/** Of which tasks how many runs in a row have ended with their process (V8). */
+struct deaths {
+    size_t count;
+    struct {
+        uint64_t sequence;
+        uint32_t deaths;
+    } of[128];
+};
+
+/** Of a task that a life began with. */
+static uint32_t deaths_of(const struct deaths *deaths, const selene_task_info *info) {
+    if (!info->quarantined) return 0;
+    for (size_t i = 0; deaths && i < deaths->count; i++)
+        if (deaths->of[i].sequence == info->sequence) return deaths->of[i].deaths;
+    // Nobody counted: one host lived before.
+    return 1;
+}
+
+static void deaths_note(struct deaths *deaths, const struct record *record) {
+    if (!record->info.quarantined) return;
+    CHECK(deaths->count < sizeof deaths->of / sizeof deaths->of[0]);
+    deaths->of[deaths->count].sequence = record->info.sequence;
+    deaths->of[deaths->count++].deaths = record->deaths;
+}
 
 /** a · b, at most limit. */
 static int64_t play_times(int64_t a, int64_t b, int64_t limit) {
     return a && b > limit / a ? limit : a * b;
 }
 
-/** Delay of attempt n, C10. */
+/** Delay of attempt n, C10; and the pause after so many deaths but the first, V8. */
 static int64_t play_delay(int32_t backoff, int64_t base, uint32_t attempt) {
     const int64_t most = 5 * SELENE_HOUR;
     if (backoff == SELENE_BACKOFF_NONE || !base) return 0;
@@ -260,9 +288,11 @@ static int64_t play_jitter(const selene_task_info *info) {
  *
  * The scheduler is of no use for the host afterwards.
  *
- * @param got  what is found
+ * @param deaths  of the tasks that it began with; NULL: none
+ * @param got     what is found
  */
 CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t opened_at,
+                                                 const struct deaths *deaths,
                                                  const struct records *got) {
     struct records before = records_of(player->scheduler), after, ended, kept = {NULL, 0, 0};
     selene_window window = SELENE_WINDOW_INIT;
@@ -271,13 +301,21 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
     // Whether a task with a latest begin is tried again depends on the instant of that.
     const int64_t late = opened_at > end ? opened_at - end : 0;
     selene_task_ids *left = NULL;
+    int running = 0;
     player->clock = end;
     for (size_t i = 0; i < before.count; i++) {
+        before.items[i].deaths = deaths_of(deaths, &before.items[i].info);
+        running += before.items[i].info.state == SELENE_STATE_RUNNING;
+    }
+    // To blame is what was alone, or quarantined before: that fails. Of several others each is stopped, and as before its run.
+    for (size_t i = 0; i < before.count; i++) {
         const selene_task_info *info = &before.items[i].info;
-        int64_t own, pause;
-        if (info->state != SELENE_STATE_RUNNING) continue;
-        own = play_delay(info->backoff, info->backoff_delay, info->attempts);
-        pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, info->attempts);
+        int64_t own = 0, pause = 0;
+        if (info->state != SELENE_STATE_RUNNING || (running > 1 && !info->quarantined)) continue;
+        if (before.items[i].deaths > 0) {
+            own = play_delay(info->backoff, info->backoff_delay, info->attempts);
+            pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, before.items[i].deaths);
+        }
         if (pause < own) pause = own;
         CHECK_OK(selene_run_retry(info->run, pause + (info->latest_begin ? late : 0)));
     }
@@ -290,18 +328,23 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
     for (size_t i = 0; i < after.count; i++) {
         selene_task_info *info = &after.items[i].info;
         const struct record *old = records_find(&before, info->sequence);
-        int was_running;
+        int was_running, is_blamed;
         int64_t *instants[] = {&info->registered_at, &info->earliest_begin, &info->last_run,
                                &info->failed_at};
         int64_t due = info->earliest_begin;
         int is_backing_off;
         CHECK(old != NULL);
         was_running = old->info.state == SELENE_STATE_RUNNING;
-        is_backing_off = was_running && info->state == SELENE_STATE_ENQUEUED && info->attempts > 0;
+        is_blamed = was_running && (running == 1 || old->info.quarantined);
+        is_backing_off = is_blamed && info->state == SELENE_STATE_ENQUEUED && info->attempts > 0;
+        after.items[i].deaths = old->deaths + (uint32_t)was_running;
         if (was_running) {
-            // The attempt failed without a response time.
+            info->quarantined = is_blamed ? SELENE_SUSPICION_BLAMED : SELENE_SUSPICION_QUARANTINED;
             if (info->stop_reason != SELENE_STOP_TOO_LATE)
                 info->stop_reason = SELENE_STOP_INTERRUPTED;
+        }
+        if (is_blamed) {
+            // The attempt failed without a response time.
             info->last_outcome = SELENE_OUTCOME_FAILED;
             info->response_time_count = old->info.response_time_count;
             memcpy(info->response_times, old->info.response_times, sizeof info->response_times);
@@ -312,10 +355,10 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
                                    old->info.last_run, old->info.failed_at};
             if (*instants[k] != was[k]) *instants[k] += opened_at - end;
         }
-        if (was_running && info->latest_begin && info->earliest_begin != old->info.earliest_begin)
+        if (is_blamed && info->latest_begin && info->earliest_begin != old->info.earliest_begin)
             info->earliest_begin -= late;
         // The grid of an anchored period: its first instant after the opening.
-        if (was_running && info->schedule == SELENE_SCHEDULE_PERIODIC && !is_backing_off &&
+        if (is_blamed && info->schedule == SELENE_SCHEDULE_PERIODIC && !is_backing_off &&
             info->recurrence == SELENE_RECURRENCE_ANCHORED) {
             int64_t ahead = (info->jitter ? info->anchor : due) - opened_at;
             if (ahead <= 0) ahead = info->period - -ahead % info->period;
@@ -326,9 +369,12 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
         }
         after.items[i].least_begin = info->earliest_begin;
         if (is_backing_off) {
-            int64_t own = play_delay(info->backoff, info->backoff_delay, info->attempts);
-            int64_t pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, info->attempts);
-            int64_t least = own - own / 1000 * play_options(player->character).backoff_jitter;
+            int64_t own = 0, pause = 0, least;
+            if (old->deaths > 0) {
+                own = play_delay(info->backoff, info->backoff_delay, info->attempts);
+                pause = play_delay(SELENE_BACKOFF_EXPONENTIAL, 30 * S, old->deaths);
+            }
+            least = own - own / 1000 * play_options(player->character).backoff_jitter;
             after.items[i].least_begin = opened_at + (least > pause ? least : pause);
         }
     }
@@ -380,6 +426,8 @@ struct life {
     struct character character;
     /** A copy of the file it began with; NULL: there was none. */
     const char *base;
+    /** Of the tasks in it; NULL: nobody has counted. */
+    const struct deaths *deaths;
     int64_t clock;
     /** What the calls answered, in order; the last may have been begun only. */
     struct deed *deeds;
@@ -492,6 +540,9 @@ CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
     return out;
 }
 
+/** What the twin that was compared last has counted. */
+static struct deaths play_deaths;
+
 /**
  * Compares what a life has left with what is left of its twin after so many calls.
  *
@@ -510,8 +561,11 @@ static const char *life_difference(const struct life *life, uint64_t count, int6
         replay_end(life, &player);
         return problem;
     }
-    expected = after_the_end(&player, opened_at, got);
+    expected = after_the_end(&player, opened_at, life->deaths, got);
     problem = records_difference(&expected, got);
+    play_deaths.count = 0;
+    for (size_t i = 0; i < expected.count; i++)
+        deaths_note(&play_deaths, &expected.items[i]);
     records_free(&expected);
     found = look_behind(player.scheduler);
     replay_end(life, &player);

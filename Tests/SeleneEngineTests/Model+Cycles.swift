@@ -82,9 +82,14 @@ extension Model {
     let expiry = min(now < cycle.expiresAt ? cycle.expiresAt : cycle.deadline + 1, nextTimeout(cycle))
     let wait = Step.wait(until: cycle.isRolling ? min(expiry, nextDue(cycle)) : expiry)
     if open >= cycle.lanes { return wait }
-    if let pick = pick(cycle) { return .run(pick) }
+    let atWork = runs.values.filter(\.isOpen)
+    let (pick, isHeldBack) = pick(cycle, beside: Set(atWork.map { suspicionOfRuns[$0.token] ?? 0 }))
+    if let pick { return .run(pick) }
     if open > 0 { return wait }
-    let awaited = awaited(cycle)
+    var awaited = awaited(cycle)
+    if awaited.isEmpty && isHeldBack {
+      awaited = atWork.map { min(now < $0.expiresAt ? $0.expiresAt : $0.deadline + 1, nextTimeout($0)) }
+    }
     guard !awaited.isEmpty, case .wait(let until) = wait else { return .done }
     return .wait(until: awaited.reduce(until) { min($0, $1) })
   }
@@ -124,12 +129,44 @@ extension Model {
     return taken(inFront(cycle.candidates, isUrgent: cycle.urgent.contains), alone: cycle.alone)
   }
 
-  private func pick(_ cycle: ModelCycle) -> UInt64? {
+  /// Whose turn it is, and whether somebody's is who waits for what runs: what is to blame runs alone, and of what is
+  /// quarantined one at a time (V7).
+  private func pick(_ cycle: ModelCycle, beside running: Set<Int>) -> (sequence: UInt64?, isHeldBack: Bool) {
     let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
-    return candidates(cycle).first { candidate in
-      guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds) else { return false }
-      return fits(estimate(sight), in: cycle)
-    }?.sequence
+    var isHeldBack = false
+    for candidate in candidates(cycle) {
+      guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds), fits(estimate(sight), in: cycle)
+      else {
+        continue
+      }
+      let suspicion = suspicion[candidate.sequence] ?? 0
+      if clearing(isFor: candidate.sequence) || running.contains(2) { return (nil, true) }
+      if suspicion == 2 && !running.isEmpty {
+        clears = (cycle.handle, candidate.sequence)
+        return (nil, true)
+      }
+      if suspicion == 1 && running.contains(1) {
+        isHeldBack = true
+        continue
+      }
+      if suspicion == 2 { clears = nil }
+      return (candidate.sequence, false)
+    }
+    return (nil, isHeldBack)
+  }
+
+  /// Whether nothing but another task may begin, which waits until it can run alone (V7).
+  private func clearing(isFor sequence: UInt64) -> Bool {
+    guard let clears else { return false }
+    guard let cycle = cycles.first(where: { $0.handle == clears.cycle }), let sight = records[clears.sequence],
+      suspicion[clears.sequence] == 2,
+      isRunnable(sight, kinds: cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)),
+      candidates(cycle).contains(where: { $0.sequence == clears.sequence }), fits(estimate(sight), in: cycle)
+    else {
+      self.clears = nil
+      return false
+    }
+    return clears.sequence != sequence
   }
 
   private func fits(_ estimate: Span, in cycle: ModelCycle) -> Bool {
@@ -162,6 +199,7 @@ extension Model {
     // In the reserve there is nothing to ask any more.
     if cycles[index].hasExpired { made.reason = .expiring }
     runs[run.token] = made
+    suspicionOfRuns[run.token] = suspicion[sequence]
     let rolls = cycles[index].isRolling || cycles.contains { $0.isRolling && $0.kinds.contains(sight.kind) }
     if rolls && sight.definition.schedule == .standing { spent.insert(sequence) }
     cycles[index].runs.append(run.token)
@@ -222,6 +260,8 @@ extension Model {
     }
     runs[token] = run
     guard var sight = records[run.sequence], sight.run == token else { return }
+    // An outcome of whatever kind ends a quarantine.
+    (suspicion[run.sequence], deaths[run.sequence]) = (nil, nil)
     diary?.note(sight, outcome, took: instant - run.startedAt, at: instant)
     sight.run = 0
     sight.lastRun = instant
@@ -308,19 +348,36 @@ extension Model {
     (cycles, runs, spent) = ([], [:], [])
     (liveHandlers, retiredHandlers, enabled, satisfied) = ([], [], .all, .all)
     conditions = conditions.mapValues { _ in false }
-    for sight in records.values.filter({ $0.state == .running }).sorted(by: { $0.sequence < $1.sequence }) {
-      interrupt(sight)
+    (suspicionOfRuns, clears) = ([:], nil)
+    let running = records.values.filter { $0.state == .running }.sorted { $0.sequence < $1.sequence }
+    for sight in running {
+      if running.count == 1 || suspicion[sight.sequence] != nil { blame(sight) } else { quarantine(sight) }
     }
     _ = prune(endedBy: now - Time.day)
     expire()
     promote()
   }
 
-  private func interrupt(_ running: Sight) {
+  /// It was in flight beside others: as before the run, and apart from others like it (V7).
+  private func quarantine(_ running: Sight) {
+    var sight = running
+    (sight.state, sight.run, sight.attempts) = (.enqueued, 0, sight.attempts - 1)
+    (sight.stopReason, sight.lastOutcome) = (.interrupted, .stopped)
+    if sight.isByCalendar && sight.isNextSaid { sight.earliestBegin = min(sight.earliestBegin, now) }
+    deaths[sight.sequence, default: 0] += 1
+    suspicion[sight.sequence] = 1
+    write(sight)
+  }
+
+  /// It was in flight alone, or quarantined: a failed attempt (D3, V7, V8).
+  private func blame(_ running: Sight) {
     var sight = running
     diary?.note(sight, .failed, took: nil, at: now)
     (sight.run, sight.lastRun, sight.lastOutcome, sight.stopReason) = (0, now, .failed, .interrupted)
     (sight.failedAt, sight.failedAttempt) = (now, sight.attempts)
+    deaths[sight.sequence, default: 0] += 1
+    suspicion[sight.sequence] = 2
+    let died = deaths[sight.sequence] ?? 0
     let definition = sight.definition
     let isOver = definition.maxAttempts > 0 && sight.attempts >= definition.maxAttempts
     let said = sight.isNextSaid ? sight.earliestBegin : nil
@@ -332,9 +389,9 @@ extension Model {
       sight.earliestBegin = nextPeriod(sight, after: now)
     default:
       let least = 30 * Time.second
-      let pause = min(max(bounds.maximum, least), sight.attempts > 20 ? .max : least << Int64(sight.attempts - 1))
+      let pause = min(max(bounds.maximum, least), died > 22 ? .max : least << Int64(max(died, 2) - 2))
       sight.state = .enqueued
-      sight.earliestBegin = now + max(backoff(definition, sight.attempts), pause)
+      sight.earliestBegin = died == 1 ? now : now + max(backoff(definition, sight.attempts), pause)
     }
     sight.earliestBegin = told(sight, said)
     endIfTooLate(&sight, at: now)

@@ -79,6 +79,13 @@ final class Model {
   var visible: [String: UInt64] = [:]
   var chains: [String: [UInt64]] = [:]
   var lastSequence: UInt64 = 0
+  /// Of records whose runs their processes did not survive: 1 quarantined, 2 to blame, how often; and of runs at their
+  /// dispatch (V7).
+  var suspicion: [UInt64: Int] = [:]
+  var suspicionOfRuns: [UInt64: Int] = [:]
+  var deaths: [UInt64: Int] = [:]
+  /// The task, and its window, for which nothing begins until it can run alone.
+  var clears: (cycle: UInt64, sequence: UInt64)?
   /// The numbers of the records that a record comes after (W4), in the order of its definition; 0: none.
   var before: [UInt64: [UInt64]] = [:]
   var liveHandlers: Set<String> = []

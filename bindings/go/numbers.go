@@ -553,6 +553,8 @@ const (
 	ReasonFleetAway Reason = 27
 	// ReasonKindPaused: The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).
 	ReasonKindPaused Reason = 28
+	// ReasonQuarantined: It may have ended a process, or another task that runs or is next may: of such tasks one runs at a time in a process, and one that is to blame runs alone there (selene_task_info.quarantined).
+	ReasonQuarantined Reason = 29
 	// ReasonBackingOff: It has failed and is not due again yet.
 	ReasonBackingOff Reason = 64
 	// ReasonNoWindow: It could run, and no window of its kind was open.
@@ -628,6 +630,8 @@ func (n Reason) String() string {
 		return "fleet_away"
 	case ReasonKindPaused:
 		return "kind_paused"
+	case ReasonQuarantined:
+		return "quarantined"
 	case ReasonBackingOff:
 		return "backing_off"
 	case ReasonNoWindow:
@@ -674,7 +678,7 @@ const (
 	EventUnblocked EventType = 11
 	// EventReleased: A run that did not return was released after release_after; its id is free.
 	EventReleased EventType = 12
-	// EventInterrupted: At open: the task was running when its process ended.
+	// EventInterrupted: The task was running when its process ended; detail: a SELENE_SUSPICION_ number, or 0.
 	EventInterrupted EventType = 13
 	// EventClockMoved: At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a mistake; all stored instants were moved by time_at ns.
 	EventClockMoved EventType = 14

@@ -194,6 +194,9 @@ type Options struct {
 	MaxInputSize uint64
 	// MaxOutputSize is how many bytes of output a run may leave (1 MiB).
 	MaxOutputSize uint64
+	// CrashPause is how long a task waits at least after a second run of it ended its process, each further time twice as
+	// long (30 s; negative: not at all).
+	CrashPause time.Duration
 	// Seed is that of the jitter; 0: taken from the clock.
 	Seed uint64
 	// ObservedRange scores with the observed range, Freshness ranks by the freshness rule.
@@ -222,6 +225,7 @@ func Open(options Options) (*Scheduler, error) {
 	raw.minimum_interval_refresh = C.int64_t(options.MinimumIntervalRefresh)
 	raw.minimum_interval_processing = C.int64_t(options.MinimumIntervalProcessing)
 	raw.stop_grace = some(options.StopGrace, raw.stop_grace)
+	raw.crash_pause = some(options.CrashPause, raw.crash_pause)
 	raw.expedited_quota = some(options.ExpeditedQuota, raw.expedited_quota)
 	raw.thread_stack_size = C.uint64_t(options.ThreadStackSize)
 	if options.BackgroundThreads {

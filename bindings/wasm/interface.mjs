@@ -52,7 +52,8 @@ export const structs = {
   "expedited_quota": "i64",
   "thread_stack_size": "u64",
   "wait_log_entries": "u64",
-  "max_output_size": "u64"
+  "max_output_size": "u64",
+  "crash_pause": "i64"
  },
  "scheduler_info": {
   "struct_size": "u32",
@@ -176,7 +177,7 @@ export const structs = {
   "latest_begin": "i64",
   "conditions": "ptr",
   "condition_count": "u32",
-  "reserved": "u32",
+  "quarantined": "u32",
   "output_lost": "u64"
  },
  "task_output": {
@@ -691,6 +692,8 @@ export const constants = {
  "TASK_AFTER_ANY_END": 2,
  "TASK_EXPEDITED": 4,
  "TASK_REFUSE_OUT_OF_QUOTA": 8,
+ "SUSPICION_QUARANTINED": 1,
+ "SUSPICION_BLAMED": 2,
  "RETRY_SUCCESSORS": 1,
  "REASON_NOT_DUE": 1,
  "REASON_CONSTRAINTS": 2,
@@ -720,6 +723,7 @@ export const constants = {
  "REASON_CONDITIONS": 26,
  "REASON_FLEET_AWAY": 27,
  "REASON_KIND_PAUSED": 28,
+ "REASON_QUARANTINED": 29,
  "REASON_BACKING_OFF": 64,
  "REASON_NO_WINDOW": 65,
  "REASON_WINDOW_OPEN": 66,

@@ -125,6 +125,7 @@ export type Reason =
   | 'conditions'
   | 'fleet_away'
   | 'kind_paused'
+  | 'quarantined'
   | 'backing_off'
   | 'no_window'
   | 'window_open'

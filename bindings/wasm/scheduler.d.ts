@@ -69,6 +69,8 @@ export interface Options {
   waitLogEntries?: number;
   /** How many bytes of output a run may leave: 1 MiB. */
   maxOutputSize?: number;
+  /** How long a task waits at least after a second run of it ended its process, each further time twice as long (30 s). */
+  crashPause?: number;
 }
 
 /** How `connect` of Node.js reaches the process that has a store open. */

@@ -173,6 +173,7 @@ const OPTIONS = {
   minimumIntervalProcessing: ['minimum_interval_processing', (value) => nanoseconds(value, 'minimumIntervalProcessing')],
   releaseAfter: ['release_after', (value) => nanoseconds(value, 'releaseAfter')],
   backoffJitter: ['backoff_jitter', (value) => integer(value, 'backoffJitter')],
+  crashPause: ['crash_pause', (value) => nanoseconds(value, 'crashPause')],
   stopGrace: ['stop_grace', (value) => nanoseconds(value, 'stopGrace')],
   expeditedQuota: ['expedited_quota', (value) => nanoseconds(value, 'expeditedQuota')],
   maxOutputSize: ['max_output_size', (value) => integer(value, 'maxOutputSize')],

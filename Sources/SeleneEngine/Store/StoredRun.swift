@@ -22,6 +22,13 @@ struct ProcessMark: Equatable {
     (self.process, self.started, self.boot, self.numbering) = (process, started, boot, numbering)
   }
 
+  /// Whether it ran on the machine as it is now, which has not gone down since.
+  var isOfThisBoot: Bool {
+    var facts = platform_process_facts()
+    _ = platform_process_mark(Int32(truncatingIfNeeded: process), &facts)
+    return facts.boot == boot || facts.boot == 0 || boot == 0
+  }
+
   /// Whether it may still be there: only a process that is known to have ended is not.
   var mayLive: Bool {
     var facts = platform_process_facts()
@@ -60,6 +67,15 @@ struct StoredRun {
     (self.token, self.sequence, self.process) = (token, sequence, process)
     (self.startedAt, self.beganAt, self.expiresAt, self.deadline) = (startedAt, beganAt, expiresAt, deadline)
   }
+
+  /// Not a run, but the process that has the store open: so the next one knows whether the machine went down with it (V7).
+  init(owner process: ProcessMark) {
+    self.init(
+      token: Self.ownerToken, sequence: 0, process: process, startedAt: 0, beganAt: 0, expiresAt: 0, deadline: 0)
+  }
+
+  /// No run has it: their numbers begin at 1.
+  static let ownerToken = Token(life: 1, number: 0).rawValue
 
   /// Nil if no run has these.
   init?(token: Int64, _ words: [Int64]) {

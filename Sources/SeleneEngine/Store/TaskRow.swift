@@ -53,7 +53,7 @@ extension TaskRecord {
       registeredAt != lastRun || changedAt != lastRun || anchor != earliestBegin || generation > 0
         || lastOutcome != nil || stopReason != .none || periodBase != Self.onRegistration || hasRun
         || failure != nil || isPaused || isNextSaid || isExpectationLearnt || output != nil
-        || outputLost > 0 || definition.afterCount > 0 || trail != nil
+        || outputLost > 0 || suspicion != .none || deaths > 0 || definition.afterCount > 0 || trail != nil
     else { return 0 }
     words[0] = Int64(generation)
     words[1] = lastOutcome.map { Int64($0.rawValue) } ?? -1
@@ -71,7 +71,8 @@ extension TaskRecord {
       hasRun && definition.schedule == .periodic && (state == .enqueued || state == .cancelled) && trail == nil
     let hasFields =
       failure != nil || learnt.count > 0 || ranksByFreshness && freshSince != lastRun || isPaused
-      || isNextSaid || isExpectationLearnt || output != nil || outputLost > 0 || definition.afterCount > 0
+      || isNextSaid || isExpectationLearnt || output != nil || outputLost > 0 || suspicion != .none
+      || deaths > 0 || definition.afterCount > 0
       || keepsDue || trail != nil
     if hasFields { words[0] |= Int64(count - 7 + 1) << 32 }
     for index in 0..<count { words[index] = words[index].littleEndian }
@@ -92,6 +93,7 @@ extension TaskRecord {
     if keepsDue { fields.append(field: 27, ranDue) }
     if let trail { trail.packed.withUnsafeBytes { fields.append(field: 28, $0) } }
     if outputLost > 0 { fields.append(field: 29, Int64(clamping: outputLost)) }
+    if suspicion != .none || deaths > 0 { fields.append(field: 30, Int64(deaths) << 8 | Int64(suspicion.rawValue)) }
     fields.withUnsafeBytes {
       (target + count * 8).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
     }
@@ -287,6 +289,10 @@ struct TaskRows {
     let trail = packedTrail.flatMap { WaitTrail($0) }
     if packedTrail != nil && trail == nil { fields.refuse() }
     let outputLost = fields.number(29)
+    let crashes = fields.number(30) ?? 0
+    guard let suspicion = Suspicion(rawValue: UInt8(truncatingIfNeeded: crashes)),
+      let deaths = UInt8(exactly: crashes >> 8)
+    else { return nil }
     guard fields.isAtEnd, outputLost.map({ $0 > 0 }) ?? true, (0..<17 << 16).contains(learnt),
       responseTimes.count <= TaskDefinition.mostResponseTimes,
       expected.map({ $0 >= 0 && definition.expectedResponse < 0 }) ?? true,
@@ -306,7 +312,7 @@ struct TaskRows {
       failure: failure, freshSince: freshSince,
       outcomes: (UInt8(truncatingIfNeeded: learnt >> 16), UInt16(truncatingIfNeeded: learnt)), isPaused: isPaused,
       isNextSaid: isNextSaid, expected: expected, output: output.map { Bytes(copying: $0) },
-      outputLost: UInt64(outputLost ?? 0), ranDue: ranDue, trail: trail)
+      outputLost: UInt64(outputLost ?? 0), suspicion: suspicion, deaths: deaths, ranDue: ranDue, trail: trail)
   }
 }
 

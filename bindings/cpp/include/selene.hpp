@@ -507,6 +507,8 @@ struct options {
     /** How far back scheduler::waits knows what happened to all tasks alike: so many windows and dispatches. */
     std::uint64_t wait_log_entries = 4096;
     std::uint64_t max_output_size = 1 << 20;
+    /** How long a task waits at least after a second run of it ended its process, each further time twice as long. */
+    nanoseconds crash_pause = std::chrono::seconds(30);
     /** Of what is drawn by chance, such as task::jitter; 0: taken from the clock. */
     std::uint64_t seed = 0;
     bool hold = false;
@@ -875,6 +877,7 @@ class scheduler {
         raw.minimum_interval_refresh = given.minimum_interval_refresh.count();
         raw.minimum_interval_processing = given.minimum_interval_processing.count();
         raw.stop_grace = given.stop_grace.count();
+        raw.crash_pause = given.crash_pause.count();
         raw.expedited_quota = given.expedited_quota.count();
         raw.thread_stack_size = given.thread_stack_size;
         if (given.background_threads) raw.thread_quality = SELENE_THREADS_BACKGROUND;

@@ -322,6 +322,8 @@ namespace Selene
         FleetAway = 27,
         /// <summary>The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).</summary>
         KindPaused = 28,
+        /// <summary>It may have ended a process, or another task that runs or is next may: of such tasks one runs at a time in a process, and one that is to blame runs alone there (selene_task_info.quarantined).</summary>
+        Quarantined = 29,
         /// <summary>It has failed and is not due again yet.</summary>
         BackingOff = 64,
         /// <summary>It could run, and no window of its kind was open.</summary>
@@ -365,7 +367,7 @@ namespace Selene
         Unblocked = 11,
         /// <summary>A run that did not return was released after release_after; its id is free.</summary>
         Released = 12,
-        /// <summary>At open: the task was running when its process ended.</summary>
+        /// <summary>The task was running when its process ended; detail: a SELENE_SUSPICION_ number, or 0.</summary>
         Interrupted = 13,
         /// <summary>At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a mistake; all stored instants were moved by time_at ns.</summary>
         ClockMoved = 14,

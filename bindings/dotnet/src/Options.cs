@@ -51,6 +51,10 @@ namespace Selene
         /// <summary>How many bytes of output a run may leave: 1 MiB.</summary>
         public ulong? MaxOutputSize { get; set; }
 
+        /// <summary>How long a task waits at least after a second run of it ended its process, each further time twice as long
+        /// (30 s).</summary>
+        public Duration? CrashPause { get; set; }
+
         /// <summary>How many threads may be left with handlers that overran.</summary>
         public uint? MaxOverrunThreads { get; set; }
 
@@ -106,6 +110,7 @@ namespace Selene
                 raw.minimum_interval_refresh = MinimumIntervalRefresh?.Nanoseconds ?? raw.minimum_interval_refresh;
                 raw.minimum_interval_processing =
                     MinimumIntervalProcessing?.Nanoseconds ?? raw.minimum_interval_processing;
+                raw.crash_pause = CrashPause?.Nanoseconds ?? raw.crash_pause;
                 raw.stop_grace = StopGrace?.Nanoseconds ?? raw.stop_grace;
                 raw.expedited_quota = ExpeditedQuota?.Nanoseconds ?? raw.expedited_quota;
                 raw.max_input_size = MaxInputSize ?? raw.max_input_size;

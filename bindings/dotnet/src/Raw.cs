@@ -41,6 +41,8 @@ namespace Selene
         internal const int TASK_AFTER_ANY_END = 2;
         internal const int TASK_EXPEDITED = 4;
         internal const int TASK_REFUSE_OUT_OF_QUOTA = 8;
+        internal const int SUSPICION_QUARANTINED = 1;
+        internal const int SUSPICION_BLAMED = 2;
         internal const int RETRY_SUCCESSORS = 1;
         internal const int WINDOW_STRICT_FIT = 1;
         internal const int WINDOW_INLINE = 2;
@@ -139,7 +141,7 @@ namespace Selene
             [FieldOffset(112)] internal long greatest;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 256)]
+        [StructLayout(LayoutKind.Explicit, Size = 264)]
         internal struct Options
         {
             [FieldOffset(0)] internal uint struct_size;
@@ -176,6 +178,7 @@ namespace Selene
             [FieldOffset(232)] internal ulong thread_stack_size;
             [FieldOffset(240)] internal ulong wait_log_entries;
             [FieldOffset(248)] internal ulong max_output_size;
+            [FieldOffset(256)] internal long crash_pause;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 112)]
@@ -314,7 +317,7 @@ namespace Selene
             [FieldOffset(616)] internal long latest_begin;
             [FieldOffset(624)] internal Text* conditions;
             [FieldOffset(632)] internal uint condition_count;
-            [FieldOffset(636)] internal uint reserved;
+            [FieldOffset(636)] internal uint quarantined;
             [FieldOffset(640)] internal ulong output_lost;
         }
 

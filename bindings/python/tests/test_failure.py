@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 import pyselene as selene
-from pyselene import Abandon, Outcome, Retry, Run, Scheduler, State
+from pyselene import Abandon, Outcome, Retry, Run, Scheduler, State, Task, _raw
 from pyselene.testing import VirtualClock
 
 
@@ -266,3 +268,27 @@ def test_failed_tasks_are_listed_and_enqueued_again(clock: VirtualClock) -> None
         assert [(run.id, run.outcome) for run in report.runs] == [("b", Outcome.NEW_DATA)]
         assert scheduler.get("b").input == b"b"
         assert scheduler.get("b").last_failure is None
+
+
+ENDS = """
+import os, sys
+import pyselene as selene
+
+with selene.Scheduler(sys.argv[1], crash_pause=120) as scheduler:
+    scheduler.handler("ends")(lambda run: os._exit(7))
+    scheduler.run_cycle()
+"""
+
+
+def test_v8_a_task_that_ends_its_process_again_waits_for_the_pause(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    with Scheduler(file) as scheduler:
+        scheduler.register(Task("ends", schedule="once", max_attempts=5))
+    for life, pause in enumerate([0, 120], 1):
+        assert subprocess.run([sys.executable, "-c", ENDS, str(file)], check=False, timeout=60).returncode == 7
+        with Scheduler(file, crash_pause=120) as scheduler:
+            info = scheduler.get("ends")
+            assert (info.attempts, info.quarantined) == (life, _raw.SELENE_SUSPICION_BLAMED)
+            assert info.earliest_begin_ns - info.last_run_ns == pause * 10**9
+    with pytest.raises(selene.InvalidArgument, match="crash_pause"):
+        Scheduler(crash_pause=-1)

@@ -121,8 +121,8 @@ def test_a_window_of_anything_is_opened_or_refused_and_nothing_runs(fields: dict
         st.sampled_from([
             "path", "permitted", "max_pending_refresh", "max_pending_processing", "minimum_backoff", "maximum_backoff",
             "minimum_interval_refresh", "minimum_interval_processing", "release_after", "backoff_jitter",
-            "max_overrun_threads", "max_overrun_per_handler", "stop_grace", "seed", "max_input_size", "clock",
-            "executor",
+            "max_overrun_threads", "max_overrun_per_handler", "stop_grace", "crash_pause", "seed", "max_input_size",
+            "clock", "executor",
         ]),
         junk,
         min_size=1,

@@ -253,6 +253,7 @@ RECORD = (
     ),
     Field("output_length", NUMBER),
     Field("output_lost", NUMBER),
+    Field("quarantined", NUMBER),
     Field("waits_for", Type("", "tuple[str, ...]", "told_waits(row.after, row.after_count, row.waits_for)")),
     Field(
         "response_times",

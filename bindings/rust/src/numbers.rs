@@ -894,6 +894,8 @@ pub enum Reason {
     FleetAway,
     /// The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).
     KindPaused,
+    /// It may have ended a process, or another task that runs or is next may: of such tasks one runs at a time in a process, and one that is to blame runs alone there (selene_task_info.quarantined).
+    Quarantined,
     /// It has failed and is not due again yet.
     BackingOff,
     /// It could run, and no window of its kind was open.
@@ -944,6 +946,7 @@ impl Reason {
             Reason::Conditions => raw::SELENE_REASON_CONDITIONS,
             Reason::FleetAway => raw::SELENE_REASON_FLEET_AWAY,
             Reason::KindPaused => raw::SELENE_REASON_KIND_PAUSED,
+            Reason::Quarantined => raw::SELENE_REASON_QUARANTINED,
             Reason::BackingOff => raw::SELENE_REASON_BACKING_OFF,
             Reason::NoWindow => raw::SELENE_REASON_NO_WINDOW,
             Reason::WindowOpen => raw::SELENE_REASON_WINDOW_OPEN,
@@ -986,6 +989,7 @@ impl Reason {
             raw::SELENE_REASON_CONDITIONS => Reason::Conditions,
             raw::SELENE_REASON_FLEET_AWAY => Reason::FleetAway,
             raw::SELENE_REASON_KIND_PAUSED => Reason::KindPaused,
+            raw::SELENE_REASON_QUARANTINED => Reason::Quarantined,
             raw::SELENE_REASON_BACKING_OFF => Reason::BackingOff,
             raw::SELENE_REASON_NO_WINDOW => Reason::NoWindow,
             raw::SELENE_REASON_WINDOW_OPEN => Reason::WindowOpen,
@@ -1028,6 +1032,7 @@ impl Reason {
             Reason::Conditions => "conditions",
             Reason::FleetAway => "fleet_away",
             Reason::KindPaused => "kind_paused",
+            Reason::Quarantined => "quarantined",
             Reason::BackingOff => "backing_off",
             Reason::NoWindow => "no_window",
             Reason::WindowOpen => "window_open",
@@ -1074,7 +1079,7 @@ pub enum EventType {
     Unblocked,
     /// A run that did not return was released after release_after; its id is free.
     Released,
-    /// At open: the task was running when its process ended.
+    /// The task was running when its process ended; detail: a SELENE_SUSPICION_ number, or 0.
     Interrupted,
     /// At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a mistake; all stored instants were moved by time_at ns.
     ClockMoved,

@@ -126,6 +126,8 @@ pub const SELENE_TASK_STEADY: i32 = 1;
 pub const SELENE_TASK_AFTER_ANY_END: i32 = 2;
 pub const SELENE_TASK_EXPEDITED: i32 = 4;
 pub const SELENE_TASK_REFUSE_OUT_OF_QUOTA: i32 = 8;
+pub const SELENE_SUSPICION_QUARANTINED: i32 = 1;
+pub const SELENE_SUSPICION_BLAMED: i32 = 2;
 pub const SELENE_RETRY_SUCCESSORS: i32 = 1;
 pub const SELENE_REASON_NOT_DUE: i32 = 1;
 pub const SELENE_REASON_CONSTRAINTS: i32 = 2;
@@ -155,6 +157,7 @@ pub const SELENE_REASON_OUT_OF_QUOTA: i32 = 25;
 pub const SELENE_REASON_CONDITIONS: i32 = 26;
 pub const SELENE_REASON_FLEET_AWAY: i32 = 27;
 pub const SELENE_REASON_KIND_PAUSED: i32 = 28;
+pub const SELENE_REASON_QUARANTINED: i32 = 29;
 pub const SELENE_REASON_BACKING_OFF: i32 = 64;
 pub const SELENE_REASON_NO_WINDOW: i32 = 65;
 pub const SELENE_REASON_WINDOW_OPEN: i32 = 66;
@@ -391,6 +394,7 @@ pub struct selene_options {
     pub thread_stack_size: u64,
     pub wait_log_entries: u64,
     pub max_output_size: u64,
+    pub crash_pause: i64,
 }
 
 #[repr(C)]
@@ -529,7 +533,7 @@ pub struct selene_task_info {
     pub latest_begin: i64,
     pub conditions: *const selene_text,
     pub condition_count: u32,
-    pub reserved: u32,
+    pub quarantined: u32,
     pub output_lost: u64,
 }
 
@@ -1244,7 +1248,7 @@ mod layout {
         assert_eq!(offset!(selene_fault, value), 96);
         assert_eq!(offset!(selene_fault, least), 104);
         assert_eq!(offset!(selene_fault, greatest), 112);
-        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (256, 8));
+        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (264, 8));
         assert_eq!(offset!(selene_options, struct_size), 0);
         assert_eq!(offset!(selene_options, flags), 4);
         assert_eq!(offset!(selene_options, permitted), 8);
@@ -1279,6 +1283,7 @@ mod layout {
         assert_eq!(offset!(selene_options, thread_stack_size), 232);
         assert_eq!(offset!(selene_options, wait_log_entries), 240);
         assert_eq!(offset!(selene_options, max_output_size), 248);
+        assert_eq!(offset!(selene_options, crash_pause), 256);
         assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (112, 8));
         assert_eq!(offset!(selene_scheduler_info, struct_size), 0);
         assert_eq!(offset!(selene_scheduler_info, flags), 4);
@@ -1397,7 +1402,7 @@ mod layout {
         assert_eq!(offset!(selene_task_info, latest_begin), 616);
         assert_eq!(offset!(selene_task_info, conditions), 624);
         assert_eq!(offset!(selene_task_info, condition_count), 632);
-        assert_eq!(offset!(selene_task_info, reserved), 636);
+        assert_eq!(offset!(selene_task_info, quarantined), 636);
         assert_eq!(offset!(selene_task_info, output_lost), 640);
         assert_eq!((size_of::<selene_task_output>(), align_of::<selene_task_output>()), (24, 8));
         assert_eq!(offset!(selene_task_output, struct_size), 0);

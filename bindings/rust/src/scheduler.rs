@@ -64,6 +64,12 @@ impl Options {
         self.raw.max_pending_processing = processing;
         self
     }
+    /// How long a task waits at least after a second run of it ended its process, each further time twice as long; default
+    /// 30 s.
+    pub fn crash_pause(mut self, pause: Duration) -> Options {
+        self.raw.crash_pause = nanoseconds(pause);
+        self
+    }
     /// As many once and periodic tasks as there are.
     pub fn no_limit(self) -> Options {
         self.max_pending(raw::SELENE_UNLIMITED, raw::SELENE_UNLIMITED)

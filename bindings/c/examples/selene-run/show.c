@@ -146,10 +146,15 @@ void show_interrupted(const struct session *session) {
         selene_task_info *info;
         if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) continue;
         if (info->stop_reason == SELENE_STOP_INTERRUPTED) {
+            struct text again = {"now"};
+            if (!runs_now(session, id)) again = next_chance(session, id);
             show_time(session);
-            printf("interrupted: %s was running when its process ended, attempt %u; again: %s\n",
-                   printable(id.data, id.length).text, (unsigned)info->failed_attempt,
-                   runs_now(session, id) ? "now" : next_chance(session, id).text);
+            printf("interrupted: %s was running when its process ended, ",
+                   printable(id.data, id.length).text);
+            // Beside others: then it may not have been its fault.
+            if (info->last_outcome == SELENE_OUTCOME_STOPPED) printf("which is no attempt");
+            else printf("attempt %u", (unsigned)info->failed_attempt);
+            printf("; again: %s\n", again.text);
         }
         selene_task_info_destroy(info);
     }
@@ -282,6 +287,9 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
         break;
     case SELENE_REASON_FLEET_AWAY:
         append(&out, "", "the database of its fleet does not answer");
+        break;
+    case SELENE_REASON_QUARANTINED:
+        append(&out, "", "it, or a task that it waits for, may have ended a process");
         break;
     case SELENE_REASON_KIND_PAUSED:
         append(&out, "", "its kind is paused");

@@ -49,6 +49,7 @@ static const char *sentence(int32_t reason) {
         [SELENE_REASON_FLEET_AWAY] =
             "the database of its fleet does not answer, or refuses what is asked",
         [SELENE_REASON_KIND_PAUSED] = "its kind is paused, everywhere or in its pool",
+        [SELENE_REASON_QUARANTINED] = "it, or a task that it waits for, may have ended a process",
         [SELENE_REASON_BACKING_OFF] = "it has failed, and waits before it tries again",
         [SELENE_REASON_NO_WINDOW] = "no window was open",
         [SELENE_REASON_WINDOW_OPEN] = "a window was open, and nothing was taken from it",

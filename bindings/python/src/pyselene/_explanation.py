@@ -49,6 +49,7 @@ class ReasonCode(Named):
     CONDITIONS = _raw.SELENE_REASON_CONDITIONS
     FLEET_AWAY = _raw.SELENE_REASON_FLEET_AWAY
     KIND_PAUSED = _raw.SELENE_REASON_KIND_PAUSED
+    QUARANTINED = _raw.SELENE_REASON_QUARANTINED
     #: These and those behind are told by `Scheduler.waits` alone.
     BACKING_OFF = _raw.SELENE_REASON_BACKING_OFF
     NO_WINDOW = _raw.SELENE_REASON_NO_WINDOW
@@ -88,6 +89,7 @@ SENTENCES = {
     ReasonCode.CONDITIONS: "conditions of the host are not satisfied",
     ReasonCode.FLEET_AWAY: "the database of its fleet does not answer, or refuses what is asked",
     ReasonCode.KIND_PAUSED: "its kind is paused, everywhere or in its pool",
+    ReasonCode.QUARANTINED: "it, or a task that it waits for, may have ended a process",
     ReasonCode.BACKING_OFF: "it has failed, and waits before it tries again",
     ReasonCode.NO_WINDOW: "no window was open",
     ReasonCode.WINDOW_OPEN: "a window was open, and nothing was taken from it",

@@ -277,6 +277,7 @@ class TaskInfo:
     progress: Progress | None
     output_length: int
     output_lost: int
+    quarantined: int
     waits_for: tuple[str, ...]
     response_times_ns: tuple[int, ...]
 
@@ -401,6 +402,7 @@ def told(row: _raw.selene_task_info_row, times: tuple[int, ...]) -> TaskInfo:
         told_progress(row.progress_at, row.progress_done, row.progress_total, row.progress_text, row.progress_text_length),
         row.output_length,
         row.output_lost,
+        row.quarantined,
         told_waits(row.after, row.after_count, row.waits_for),
         times,
     )

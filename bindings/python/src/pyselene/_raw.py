@@ -143,6 +143,8 @@ SELENE_TASK_STEADY = 1
 SELENE_TASK_AFTER_ANY_END = 2
 SELENE_TASK_EXPEDITED = 4
 SELENE_TASK_REFUSE_OUT_OF_QUOTA = 8
+SELENE_SUSPICION_QUARANTINED = 1
+SELENE_SUSPICION_BLAMED = 2
 SELENE_RETRY_SUCCESSORS = 1
 SELENE_REASON_NOT_DUE = 1
 SELENE_REASON_CONSTRAINTS = 2
@@ -172,6 +174,7 @@ SELENE_REASON_OUT_OF_QUOTA = 25
 SELENE_REASON_CONDITIONS = 26
 SELENE_REASON_FLEET_AWAY = 27
 SELENE_REASON_KIND_PAUSED = 28
+SELENE_REASON_QUARANTINED = 29
 SELENE_REASON_BACKING_OFF = 64
 SELENE_REASON_NO_WINDOW = 65
 SELENE_REASON_WINDOW_OPEN = 66
@@ -406,6 +409,7 @@ class selene_options(Structure):
         ("thread_stack_size", c_uint64),
         ("wait_log_entries", c_uint64),
         ("max_output_size", c_uint64),
+        ("crash_pause", c_int64),
     )
 
 
@@ -549,7 +553,7 @@ class selene_task_info(Structure):
         ("latest_begin", c_int64),
         ("conditions", POINTER(selene_text)),
         ("condition_count", c_uint32),
-        ("reserved", c_uint32),
+        ("quarantined", c_uint32),
         ("output_lost", c_uint64),
     )
 
@@ -616,7 +620,7 @@ class selene_task_info_row(NamedTuple):
     latest_begin: int
     conditions: int
     condition_count: int
-    reserved: int
+    quarantined: int
     output_lost: int
 
 

@@ -48,7 +48,8 @@ class Scheduler(CycleCalls):
     - `release_after`: how long after its end a run that never returned keeps its id.
     - `expedited_quota`: how long expedited tasks may run in 24 h (10 min); None is no limit.
     - `wait_log_entries`: how far back waits() knows what happened to all tasks alike: so many windows and dispatches.
-    - `stop_grace`: how long a run whose timeout has passed may still complete.
+    - `stop_grace`: how long a run whose timeout has passed may still complete. `crash_pause`: how long a task waits at
+      least after a second run of it ended its process (30 s), each further time twice as long.
     - `max_overrun_threads`: handlers that may still run after their cycle; at that number cycles are refused (Busy).
       `max_overrun_per_handler`: of one handler, whose tasks are not eligible then until one returns.
     - `observed_range`: score with the observed range. `freshness`: rank by the freshness rule, which learns from what
@@ -102,6 +103,7 @@ class Scheduler(CycleCalls):
         wait_log_entries: int = 4_096,
         max_input_size: int = 10_240,
         max_output_size: int = 1 << 20,
+        crash_pause: Duration = 30,
         owner: str | None = None,
         clock: VirtualClock | ToldClock | Callable[[], int] | None = None,
         executor: Executor | None = None,
@@ -138,6 +140,7 @@ class Scheduler(CycleCalls):
         raw.minimum_interval_processing = duration_ns(minimum_interval_processing, "minimum_interval_processing")
         raw.release_after = duration_ns(release_after, "release_after")
         raw.stop_grace = duration_ns(stop_grace, "stop_grace")
+        raw.crash_pause = duration_ns(crash_pause, "crash_pause")
         raw.expedited_quota = (
             _raw.SELENE_NEVER if expedited_quota is None else duration_ns(expedited_quota, "expedited_quota")
         )

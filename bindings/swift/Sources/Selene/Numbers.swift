@@ -515,6 +515,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let fleetAway = Reason(rawValue: 27)
   /// The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause).
   public static let kindPaused = Reason(rawValue: 28)
+  /// It may have ended a process, or another task that runs or is next may: of such tasks one runs at a time in a process, and one that is to blame runs alone there (selene_task_info.quarantined).
+  public static let quarantined = Reason(rawValue: 29)
   /// It has failed and is not due again yet.
   public static let backingOff = Reason(rawValue: 64)
   /// It could run, and no window of its kind was open.
@@ -561,6 +563,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
     case 26: "conditions"
     case 27: "fleet_away"
     case 28: "kind_paused"
+    case 29: "quarantined"
     case 64: "backing_off"
     case 65: "no_window"
     case 66: "window_open"
@@ -605,7 +608,7 @@ public struct EventType: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let unblocked = EventType(rawValue: 11)
   /// A run that did not return was released after release_after; its id is free.
   public static let released = EventType(rawValue: 12)
-  /// At open: the task was running when its process ended.
+  /// The task was running when its process ended; detail: a SELENE_SUSPICION_ number, or 0.
   public static let interrupted = EventType(rawValue: 13)
   /// At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a mistake; all stored instants were moved by time_at ns.
   public static let clockMoved = EventType(rawValue: 14)

@@ -34,6 +34,8 @@ public struct Options: Sendable {
   public var maxInputSize: UInt64 = 10_240
   /// How many bytes of output a run may leave.
   public var maxOutputSize: UInt64 = 1 << 20
+  /// How long a task waits at least after a second run of it ended its process, each further time twice as long.
+  public var crashPause: Duration = .seconds(30)
   /// Of the jitter; 0: taken from the clock.
   public var seed: UInt64 = 0
   /// Scores with the observed range.
@@ -76,6 +78,7 @@ public struct Options: Sendable {
     raw.minimum_interval_refresh = minimumIntervalRefresh.nanoseconds
     raw.minimum_interval_processing = minimumIntervalProcessing.nanoseconds
     raw.stop_grace = stopGrace.nanoseconds
+    raw.crash_pause = crashPause.nanoseconds
     raw.expedited_quota = expeditedQuota.nanoseconds
     raw.max_input_size = maxInputSize
     raw.max_output_size = maxOutputSize

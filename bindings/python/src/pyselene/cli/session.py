@@ -245,8 +245,10 @@ class Session:
             if info.stop_reason is not StopReason.INTERRUPTED:
                 continue
             again = "now" if spec.id == self.plan.now else show.next_chance(self.scheduler, spec.id)
-            attempt = 0 if info.last_failure is None else info.last_failure.attempt
-            told = f"interrupted: {printable(spec.id)} was running when its process ended, attempt {attempt}; again: "
+            attempt = f"attempt {0 if info.last_failure is None else info.last_failure.attempt}"
+            if info.last_outcome is Outcome.STOPPED:  # beside others: then it may not have been its fault
+                attempt = "which is no attempt"
+            told = f"interrupted: {printable(spec.id)} was running when its process ended, {attempt}; again: "
             self.console.print(Text.assemble(session_time(self.plan), told, again))
 
     def _work_by_the_clock(self, cycles: int) -> None:

@@ -83,6 +83,7 @@ _REASONS: Final = {
     ReasonCode.OUT_OF_QUOTA: "expedited tasks have used their quota",
     ReasonCode.CONDITIONS: "needs conditions",
     ReasonCode.KIND_PAUSED: "its kind is paused",
+    ReasonCode.QUARANTINED: "it, or a task that it waits for, may have ended a process",
     ReasonCode.FLEET_AWAY: "the database of its fleet does not answer",
 }
 

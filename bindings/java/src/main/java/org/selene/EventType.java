@@ -27,7 +27,7 @@ public enum EventType {
     UNBLOCKED(11),
     /** A run that did not return was released after release_after; its id is free. */
     RELEASED(12),
-    /** At open: the task was running when its process ended. */
+    /** The task was running when its process ended; detail: a SELENE_SUSPICION_ number, or 0. */
     INTERRUPTED(13),
     /** At open: the time last seen by the store was more than 24 h ahead of the wall clock and was treated as a mistake; all stored instants were moved by time_at ns. */
     CLOCK_MOVED(14),

@@ -35,6 +35,8 @@ final class Layout {
     static final int TASK_AFTER_ANY_END = 2;
     static final int TASK_EXPEDITED = 4;
     static final int TASK_REFUSE_OUT_OF_QUOTA = 8;
+    static final int SUSPICION_QUARANTINED = 1;
+    static final int SUSPICION_BLAMED = 2;
     static final int RETRY_SUCCESSORS = 1;
     static final int WINDOW_STRICT_FIT = 1;
     static final int WINDOW_INLINE = 2;
@@ -138,7 +140,7 @@ final class Layout {
     static final class Options {
         private Options() {}
 
-        static final int SIZE = 256;
+        static final int SIZE = 264;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int PERMITTED = 8;
@@ -173,6 +175,7 @@ final class Layout {
         static final int THREAD_STACK_SIZE = 232;
         static final int WAIT_LOG_ENTRIES = 240;
         static final int MAX_OUTPUT_SIZE = 248;
+        static final int CRASH_PAUSE = 256;
     }
 
     static final class SchedulerInfo {
@@ -316,7 +319,7 @@ final class Layout {
         static final int LATEST_BEGIN = 616;
         static final int CONDITIONS = 624;
         static final int CONDITION_COUNT = 632;
-        static final int RESERVED = 636;
+        static final int QUARANTINED = 636;
         static final int OUTPUT_LOST = 640;
     }
 

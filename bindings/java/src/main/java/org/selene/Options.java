@@ -161,6 +161,14 @@ public final class Options {
             return this;
         }
 
+        /**
+         * How long a task waits at least after a second run of it ended its process, each further time twice as long; 30 s if
+         * not set.
+         */
+        public Builder crashPause(Duration pause) {
+            return put(Layout.Options.CRASH_PAUSE, pause);
+        }
+
         /** How many bytes of output a run may leave; 1 MiB. */
         public Builder maxOutputSize(long bytes) {
             Struct.put(raw, Layout.Options.MAX_OUTPUT_SIZE, bytes);

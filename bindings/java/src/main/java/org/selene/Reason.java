@@ -59,6 +59,8 @@ public enum Reason {
     FLEET_AWAY(27),
     /** The host has paused its kind, everywhere or in the pool that runs it (selene_scheduler_pause). */
     KIND_PAUSED(28),
+    /** It may have ended a process, or another task that runs or is next may: of such tasks one runs at a time in a process, and one that is to blame runs alone there (selene_task_info.quarantined). */
+    QUARANTINED(29),
     /** It has failed and is not due again yet. */
     BACKING_OFF(64),
     /** It could run, and no window of its kind was open. */
@@ -147,6 +149,8 @@ public enum Reason {
                 return FLEET_AWAY;
             case 28:
                 return KIND_PAUSED;
+            case 29:
+                return QUARANTINED;
             case 64:
                 return BACKING_OFF;
             case 65:
