@@ -13,6 +13,7 @@ extension TaskRecord {
     state = .running
     changedAt = now
     attempts = attempts == .max ? .max : attempts + 1
+    isOfNextSaid = isNextSaid
     isNextSaid = false
     begin(run: run)
   }
@@ -169,6 +170,7 @@ extension TaskRecord {
     attempts -= attempts > 0 ? 1 : 0
     stopReason = reason
     lastOutcome = .stopped
+    if isOfNextSaid { (isNextSaid, isOfNextSaid) = (true, false) }
     // What its calendar wanted is not done.
     if isNextSaid && isByCalendar { wait(until: min(earliestBegin, now)) }
   }
@@ -185,7 +187,7 @@ extension TaskRecord {
   package mutating func update(_ new: TaskDefinition, at now: Instant, using generator: inout Generator) {
     changedAt = now
     let isTimedAsBefore = new.jitter > 0 && new.isTimed(as: definition)
-    if isByCalendar && new.recurrence != .calendar { isNextSaid = false }
+    if isByCalendar && new.recurrence != .calendar { (isNextSaid, isOfNextSaid) = (false, false) }
     definition = new
     generation = generation == .max ? .max : generation + 1
     let isStandingThatRan = new.schedule == .standing && hasRun

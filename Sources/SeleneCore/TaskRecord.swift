@@ -33,6 +33,8 @@ private final class TaskHistory {
   var suspicion = Suspicion.none
   /// How many of its runs their processes did not survive, since the last outcome; at most 255.
   var deaths: UInt8 = 0
+  /// The run in flight is that of an instant which a host said (W7).
+  var isOfNextSaid = false
   /// The last outcomes, the latest in the lowest bit: whether something new was found (F3).
   var news: UInt16 = 0
   var anchor: Instant
@@ -51,6 +53,7 @@ private final class TaskHistory {
     (copy.times, copy.oldest, copy.estimate, copy.periodBase, copy.run) = (times, oldest, estimate, periodBase, run)
     (copy.extras, copy.ranDue, copy.news, copy.outcomes) = (extras, ranDue, news, outcomes)
     (copy.suspicion, copy.deaths) = (suspicion, deaths)
+    copy.isOfNextSaid = isOfNextSaid
     return copy
   }
 
@@ -602,6 +605,12 @@ package struct TaskRecord {
   package var isNextSaid: Bool {
     get { marks.contains(.nextSaid) }
     set { marks.set(.nextSaid, newValue) }
+  }
+
+  /// Its run in flight uses up what a host said; a run that is stopped gives it back.
+  var isOfNextSaid: Bool {
+    get { history?.isOfNextSaid ?? false }
+    set { if newValue != isOfNextSaid { own { $0.isOfNextSaid = newValue } } }
   }
 
   /// What stands where no task is; its sequence is 0.

@@ -86,12 +86,21 @@ extension TaskTable {
   }
 
   /// A run of the record in a slot took a time.
+  ///
+  /// - Parameter ran: the definition that it was begun with; an update may have given the record another since.
   @inline(__always)
-  func learn(_ responseTime: Span, of slot: Int) {
+  func learn(_ responseTime: Span, of slot: Int, ran: TaskDefinition?) {
     let isKept = journal != nil
+    if let ran, ran !== records.at(slot).pointee.definition { return learn(responseTime, of: ran, isKept: isKept) }
     if !isKept && handlerTimes.add(responseTime, ofKnown: records.at(slot).pointee.handler) { return }
     let changed = handlerTimes.add(
       responseTime, of: records.at(slot).pointee.definition, handler: records.at(slot).pointee.handler, isKept: isKept)
+    if isKept { journal?.note(changed.place, changed.old) }
+  }
+
+  @inline(never)
+  private func learn(_ responseTime: Span, of ran: TaskDefinition, isKept: Bool) {
+    let changed = handlerTimes.add(responseTime, of: ran, handler: handlerNumber(ran), isKept: isKept)
     if isKept { journal?.note(changed.place, changed.old) }
   }
 

@@ -53,7 +53,7 @@ extension TaskTable {
   package func complete(
     _ slot: Int, _ outcome: Outcome, at now: Instant, responseTime: Span, retryDelay: Span?,
     until next: Instant? = nil, because message: Bytes? = nil, leaving output: RunOutput = RunOutput(),
-    asked reason: StopReason = .none, _ changes: inout Changes
+    asked reason: StopReason = .none, ran: TaskDefinition? = nil, _ changes: inout Changes
   ) {
     let record = records.at(slot)
     let run = record.run
@@ -65,7 +65,7 @@ extension TaskTable {
     }
     self.generator = generator
     stampTrail(slot)
-    learn(responseTime, of: slot)
+    learn(responseTime, of: slot, ran: ran)
     changes.add(Change(.completed, self[slot], detail: outcome.rawValue, run: run, message: message))
     if output.lost > 0 && outcome.isSuccess {
       changes.add(Change(.outputLost, self[slot], run: run, lost: output.lost, of: policy.maxOutput))

@@ -206,7 +206,7 @@ struct WaitSweep {
   private mutating func lookWhoHasIt() {
     guard handlers.count > 1, let now = handlers.firstIndex(where: { $0.cursor.value & 1 != 0 }), now != present
     else { return }
-    (present, candidateSince) = (now, nil)
+    (present, candidateSince, wasPassedOver) = (now, nil, false)
   }
 
   private func opensAgainAt(_ entry: WaitWindow) -> Instant {
@@ -256,7 +256,7 @@ struct WaitSweep {
       if let place = room(of: entry) {
         rooms[place] = Room(window: (windowPlace, entry), opensAt: opensAgainAt(entry))
         if place == present {
-          candidateSince = nil
+          (candidateSince, wasPassedOver) = (nil, false)
           visit()
           if entry.end <= now && reason(afterFirst: entry.firstAt <= now).reason == .didNotFit {
             countWindow(.didNotFit)
@@ -293,7 +293,7 @@ struct WaitSweep {
       default: false
       }
     if !isCandidate { candidateSince = nil }
-    if isCandidate && candidateSince == nil { (candidateSince, wasPassedOver) = (now, false) }
+    if isCandidate && candidateSince == nil { candidateSince = now }
     let number = UInt32(truncatingIfNeeded: log.windows.dropped &+ UInt64(window.place))
     while dispatchPlace < log.dispatches.count && log.dispatches[dispatchPlace].at <= now {
       let dispatch = log.dispatches[dispatchPlace]

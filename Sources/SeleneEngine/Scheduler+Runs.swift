@@ -233,7 +233,7 @@ extension Scheduler {
     table.complete(
       run.slot, outcome, at: now, responseTime: max(0, now.subtracting(run.startedAt)),
       retryDelay: outcome == .failed ? retryDelay : nil, until: next, because: message, leaving: output ?? RunOutput(),
-      asked: run.stopReason, &changes)
+      asked: run.stopReason, ran: run.definition, &changes)
   }
 
   @_optimize(speed)

@@ -119,6 +119,32 @@ static void test_by_name(void) {
     close_store(scheduler);
 }
 
+static selene_scheduler updating;
+
+/** The run takes so long, and meanwhile its task is given another handler. */
+static int32_t take_time_updated(const selene_run_info *info, int64_t *out_takes) {
+    selene_task task = once_of("a");
+    task.handler = SELENE_TEXT("b");
+    task.existing = SELENE_EXISTING_UPDATE;
+    register_task(updating, task, SELENE_DISPOSITION_UPDATED);
+    return take_time(info, out_takes);
+}
+
+static void test_updated(void) {
+    selene_task task = once_of("c");
+    new_folder();
+    updating = open_store(path("store"));
+    add_handler(updating, "work");
+    add_handler(updating, "b");
+    register_task(updating, once_of("a"), SELENE_DISPOSITION_ADDED);
+    run_takes = 20 * S;
+    CHECK_INT(1, pull(updating, window_of(ANY_KIND, SELENE_HOUR), take_time_updated));
+    task.handler = SELENE_TEXT("b");
+    play(updating, task, 5 * S, 2 * S);
+    play(updating, once_of("d"), 20 * S, 2 * S);
+    close_store(updating);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("R8 a once task that is registered again and again is planned by what it took",
@@ -126,5 +152,6 @@ int main(int argc, char **argv) {
     run_test("R8 what is expected of a task does not move while it waits, and is stored",
              test_kept);
     run_test("R8 a handler's times are kept by its name", test_by_name);
+    run_test("R8 what a run took is its own handler's, also after an update", test_updated);
     return check_end();
 }

@@ -311,11 +311,42 @@ static void test_calendar_updated(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** A run that is stopped gives back what its host said before it, so that an update computes no other. */
+static void test_given_back(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_cycle cycle;
+    selene_task task = task_with("a", SELENE_SCHEDULE_ONCE);
+    const int64_t said = clock_now - S;
+    task.constraints = SELENE_CONSTRAINT_NETWORK;
+    CHECK_OK(
+        selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, SELENE_CONSTRAINT_NETWORK));
+    add(scheduler, task);
+    for (int round = 0; round < 2; round++) {
+        say(scheduler, "a", said);
+        const selene_run it = begin_run(scheduler, "a", &cycle);
+        CHECK_OK(selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, 0));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+        CHECK_INT(said, due(scheduler, "a"));
+        task.existing = SELENE_EXISTING_UPDATE;
+        CHECK_INT(SELENE_DISPOSITION_UPDATED, add(scheduler, task));
+        CHECK_INT(said, due(scheduler, "a"));
+        advance(S);
+        CHECK_OK(
+            selene_conditions_set(scheduler, SELENE_CONSTRAINT_NETWORK, SELENE_CONSTRAINT_NETWORK));
+    }
+    /* The next dispatch uses it up. */
+    run(scheduler, "a", SELENE_OUTCOME_FAILED);
+    CHECK_INT(clock_now + SELENE_MINUTE, due(scheduler, "a"));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("W7 a task that waits is due when its host says, once", test_waiting);
     run_test("W7 a task that runs is due when its host said, however the run ends", test_running);
     run_test("W7 so is one whose run was stopped", test_stopped);
+    run_test("W7 C8 a run that is stopped gives back what was said before it", test_given_back);
     run_test("W7 a run says when its task is due next", test_complete);
     run_test("W7 what is over is due no more", test_over);
     run_test("W7 by a calendar retries come before the next instant, at it at the latest",

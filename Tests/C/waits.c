@@ -305,6 +305,34 @@ static void test_length(void) {
     }
 }
 
+/** What was preferred to it once in a window stays so, whatever kept the task from running in between. */
+static void test_preferred_before(void) {
+    selene_scheduler scheduler = open_for_work(NULL);
+    selene_task a = job("a"), b = job("b");
+    a.group = b.group = SELENE_TEXT("g");
+    CHECK_OK(selene_group_set_limit(scheduler, "g", -1, 1));
+    add(scheduler, a);
+    advance(S);
+    add(scheduler, b);
+    advance(8 * S);
+    selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
+    advance(S);
+    selene_run run = next(cycle, "a");
+    advance(4 * S);
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    advance(5 * S);
+    SPENT(8, "b", NO_WINDOW);
+    SPENT(1, "b", WINDOW_OPEN);
+    SPENT(4, "b", GROUP_FULL);
+    SPENT(5, "b", PREFERRED_OTHERS);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    cycle = begin(scheduler, window_of(30 * S, 0, 1));
+    advance(2 * S);
+    SPENT(3, "b", WINDOW_OPEN);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 /** A host's clock may be set to the last instant that there is, which stands for never elsewhere. */
 static void test_end_of_time(void) {
     selene_options options = SELENE_OPTIONS_INIT;
@@ -852,9 +880,6 @@ static void look_around(void) {
             task->kind = (uint32_t)info->kind;
         }
         look now = reason_now(task, info);
-        if (!is_candidate(now.reason) && task->was_passed_over) {
-            task->was_passed_over = 0;
-        }
         if (task->count && task->looks[task->count - 1].at == now.at) task->count--;
         CHECK(task->count < LOOKS);
         task->looks[task->count++] = now;
@@ -1251,6 +1276,7 @@ int main(int argc, char **argv) {
              test_redefined);
     run_test("W8 a host says how far back it is known", test_length);
     run_test("W8 at the end of time nothing comes any more", test_end_of_time);
+    run_test("W8 a window that preferred others once does so to its end", test_preferred_before);
     run_test("W8 windows that it did not fit, and those that preferred others, whom it names",
              test_windows);
     run_test("W8 a periodic task tells the period that was last due", test_periods);

@@ -187,6 +187,7 @@ extension Model {
       return
     }
     (sight.state, sight.attempts, sight.run) = (.running, sight.attempts + 1, run.token)
+    if sight.isNextSaid { ranAsSaid.insert(sequence) } else { ranAsSaid.remove(sequence) }
     sight.isNextSaid = false
     write(sight)
     let timeout = sight.definition.timeout
@@ -345,7 +346,7 @@ extension Model {
   /// The host opens its store again: what was running when it crashed counts as failed (D3).
   func restart(at instant: Instant) {
     now = instant
-    (cycles, runs, spent) = ([], [:], [])
+    (cycles, runs, spent, ranAsSaid) = ([], [:], [], [])
     (liveHandlers, retiredHandlers, enabled, satisfied) = ([], [], .all, .all)
     conditions = conditions.mapValues { _ in false }
     (suspicionOfRuns, clears) = ([:], nil)

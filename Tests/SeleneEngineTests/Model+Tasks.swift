@@ -81,7 +81,10 @@ extension Model {
       throw Refused(.invalidArgument)
     }
     var sight = old.with(kept.isEmpty ? new : new.after(old.definition.after, anyEnd: anyEnd))
-    if old.isByCalendar && !sight.isByCalendar { sight.isNextSaid = false }
+    if old.isByCalendar && !sight.isByCalendar {
+      sight.isNextSaid = false
+      ranAsSaid.remove(old.sequence)
+    }
     sight.generation += 1
     let hasRun = new.schedule == .standing && !old.responseTimes.isEmpty
     let timing = { (task: TaskDefinition) in

@@ -101,6 +101,8 @@ final class Model {
   var cycles: [ModelCycle] = []
   /// Numbers of the standing records that had their run of the rolling cycle that is open (R1).
   var spent: Set<UInt64> = []
+  /// Whose run in flight is that of an instant which a host said (W7).
+  var ranAsSaid: Set<UInt64> = []
   var runs: [UInt64: ModelRun] = [:]
   let quota: Span
   /// The expedited runs that are over.
@@ -307,6 +309,7 @@ final class Model {
     if var sight = records[run.sequence], sight.run == token {
       (sight.state, sight.run, sight.attempts) = (.enqueued, 0, sight.attempts - 1)
       (sight.stopReason, sight.lastOutcome) = (reason, .stopped)
+      if ranAsSaid.remove(sight.sequence) != nil { sight.isNextSaid = true }
       if sight.isByCalendar && sight.isNextSaid { sight.earliestBegin = min(sight.earliestBegin, now) }
       write(sight)
     }
