@@ -69,6 +69,10 @@ ends "without a profile it is one window for all kinds, open-ended without --bud
   'once  *new_data' 'retry  *failed' 'window of both kinds: over, new_data' 'window of both kinds: over, failed' 'nothing is left to do' \
   -- --follow --every 0s "$work/slowly"
 ends "… and says for how long it sleeps" 0 'sleeping .* s$' 'late  *new_data' -- --follow --every 0s "$work/late"
+echo 'tick  every=1s -- true' >"$work/tick"
+ends "without --every a window opens whenever a task is due" 0 'sleeping \([0-9.]* ms\|1.00 s\)$' -- --follow --cycles 3 "$work/tick"
+echo 's  stall_limit=1s -- for i in 1 2 3 4 5 6 7; do echo $i/7 part $i >$SELENE_PROGRESS; sleep 0.2; done' >"$work/steady"
+ends "progress within a short stall limit is heard" 0 's  *normal.* new_data' -- "$work/steady"
 ends "--cycles ends it earlier, --budget is for both kinds" 0 'window of processing: 7.00 s' -- --profile open --follow \
   --kinds processing --budget 7s --cycles 1 "$work/tasks"
 

@@ -19,7 +19,9 @@ static const char help[] =
     "Windows\n"
     "  --budget TIME      length of a window (30s)\n"
     "  --reserve TIME     kept free at its end, for stopping what still runs (budget / 20)\n"
-    "  --every TIME       from the begin of one window to the begin of the next (1m)\n"
+    "  --every TIME       from the begin of one window to the begin of the next (1m; with "
+    "--follow\n"
+    "                     0: whenever a task is due)\n"
     "  --cycles N         how many windows; 0: only registers the tasks, or only looks (1; without "
     "end\n"
     "                     with --follow; 0 with --plan, --explain, why, --list, --failed)\n"
@@ -567,6 +569,7 @@ static bool check_options(struct options *options, int count, char **arguments) 
         (options->window.reserve >= 0 || options->window.flags))
         return refuse("--reserve and --strict-fit are for windows that are opened by the clock; "
                       "they cannot be used with --follow and --profile");
+    if (options->every < 0) options->every = options->follow ? 0 : SELENE_MINUTE;
     if (options->cycles < 0 && !options->follow)
         options->cycles = is_look(options) || options->now ? 0 : 1;
     return true;
@@ -576,7 +579,7 @@ bool options_read(struct options *options, int count, char **arguments, int *out
     const char *name = "";
     int option;
     *options = (struct options){.window = SELENE_WINDOW_INIT,
-                                .every = SELENE_MINUTE,
+                                .every = -1,
                                 .cycles = -1,
                                 .profile = -1,
                                 .max_pending_refresh = SELENE_UNLIMITED,

@@ -18,8 +18,10 @@
 
 #define NOT_STARTED (-1)
 
-/* How often what a command writes is looked at: a log without end is cut to its limit, progress is told. */
+/* How often what a command writes is looked at: a log without end is cut to its limit, progress is told. More often where
+ * its stall limit would be over before that. */
 #define LOOK_AT_FILES SELENE_SECOND
+#define LOOK_AT_FILES_LEAST (10 * SELENE_MILLISECOND)
 
 /* A run whose command is a child now; lives on the stack of its handler's thread. */
 struct job {
@@ -93,20 +95,29 @@ static void stop_command(selene_run run, int32_t reason, void *context) {
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* After how long the files of a run are looked at again. */
+static int64_t look_after(selene_run run) {
+    int64_t remaining = 0;
+    if (selene_run_remaining(run, &remaining) || remaining <= 0) return LOOK_AT_FILES;
+    if (remaining / 2 >= LOOK_AT_FILES) return LOOK_AT_FILES;
+    return remaining / 2 > LOOK_AT_FILES_LEAST ? remaining / 2 : LOOK_AT_FILES_LEAST;
+}
+
 /* With the lock held: waits until the child is gone, and kills it when its grace is over. */
 static void wait_for_child(struct runner *runner, struct job *job) {
-    int64_t look_at;
+    int64_t look_at, pause = LOOK_AT_FILES_LEAST;
     while (!child_ended(&job->child, job->stopping)) {
         if (job->stopping && monotonic_now() >= job->kill_at) {
             child_signal(&job->child, SIGKILL);
             job->kill_at = SELENE_NEVER;
         }
-        look_at = monotonic_now() + LOOK_AT_FILES;
+        look_at = monotonic_now() + pause;
         wait_until(runner, job->kill_at < look_at ? job->kill_at : look_at);
         if (monotonic_now() < look_at) continue;
         pthread_mutex_unlock(&runner->lock);
         log_bound(job->log);
         progress_look(&job->progress, job->run);
+        pause = look_after(job->run);
         pthread_mutex_lock(&runner->lock);
     }
     guard_remove(job->child.pid);

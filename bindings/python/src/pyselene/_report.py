@@ -130,12 +130,12 @@ class Report(_ReadLater):
 
     @property
     def deadline(self) -> datetime:
-        """When it was to end at the latest."""
+        """When it was to end at the latest; in the year 2262 where nobody decided that."""
         return instant(self.deadline_ns)
 
     @property
     def budget(self) -> float:
-        """Seconds from begin to deadline."""
+        """Seconds from begin to deadline; where there is none, how long it picked."""
         return seconds(self.budget_ns)
 
     @property

@@ -325,7 +325,7 @@ class Run:
 
     @property
     def expires_at_ns(self) -> int:
-        """When it will be asked to stop."""
+        """When it will be asked to stop; the last instant there is, in the year 2262, where nobody decided that."""
         return int(self._row[17])
 
     @property
@@ -335,7 +335,7 @@ class Run:
 
     @property
     def deadline_ns(self) -> int:
-        """When it is over."""
+        """When it is over; likewise."""
         return int(self._row[18])
 
     @property

@@ -165,7 +165,8 @@ def run_command(
         freshness,
         max_pending_refresh,
         max_pending_processing,
-        window.every if follow else 0,
+        # Nobody has said a pace: a window opens whenever a task is due.
+        window.every if follow and window.paced else 0,
         expedited_quota=expedited_quota,
     )
     cycles = cycles if cycles is not None else None if follow else 1

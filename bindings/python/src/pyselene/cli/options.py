@@ -158,7 +158,7 @@ Every = Annotated[
     typer.Option(
         parser=time(0, 3650 * duration.DAY),
         metavar=TIME,
-        help="From the begin of one window to the begin of the next. [dim](1m)[/]",
+        help="From the begin of one window to the begin of the next. [dim](1m; with --follow 0)[/]",
         rich_help_panel=WINDOWS,
         show_default=False,
     ),
@@ -327,6 +327,7 @@ def window_of(
         limited=first(budget, said.budget) is not None,
         reserve=first(reserve, said.reserve if budget is None else None),
         every=first(every, said.every, _SIMULATED_EVERY if simulated else default.every) or 0,
+        paced=first(every, said.every) is not None,
         lanes=first(lanes, said.lanes, default.lanes) or 1,
         kinds=tuple(kinds.split(",")) if kinds else said.kinds or default.kinds,
         strict_fit=strict_fit or bool(said.strict_fit),

@@ -53,6 +53,8 @@ class Window:
     limited: bool = False
     reserve: int | None = None
     every: int = 60 * SECOND
+    #: Somebody has said it.
+    paced: bool = False
     lanes: int = 1
     kinds: tuple[str, ...] = ("refresh", "processing")
     strict_fit: bool = False
