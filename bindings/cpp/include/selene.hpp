@@ -617,6 +617,15 @@ class run {
         detail::check(status);
         return static_cast<stop>(reason);
     }
+    /** Waits until so much scheduler time has passed, or until it should stop; what stopping() says then. */
+    stop sleep(nanoseconds duration) const {
+        std::int32_t reason = SELENE_STOP_NONE;
+        const selene_status status = selene_run_sleep(token_, duration.count(), &reason);
+        if (status == SELENE_ERROR_STALE_RUN || status == SELENE_ERROR_ALREADY_COMPLETED)
+            return stop::shutdown;
+        detail::check(status);
+        return static_cast<stop>(reason);
+    }
     /** How long until it is asked to stop; of one that was, or that is over, zero. */
     nanoseconds remaining() const {
         std::int64_t remaining = 0;
@@ -964,6 +973,18 @@ class scheduler {
     /** Of a scheduler that was opened with a clock. */
     void set_clock(instant now) {
         detail::check(selene_clock_set(handle_, now.time_since_epoch().count()));
+    }
+    /**
+     * Of a scheduler that was opened with a clock: lets time pass up to an instant, from one at which something is due to the
+     * next, and waits at each until all that is due is done, also by handlers. When something is due next.
+     *
+     * @param patience  how long it waits at each, by the system's clock; then a refused with SELENE_ERROR_BUSY names the runs
+     */
+    std::optional<instant> advance(instant to, nanoseconds patience = std::chrono::seconds(10)) {
+        std::int64_t next = 0;
+        detail::check(selene_clock_advance(handle_, to.time_since_epoch().count(),
+                                           SELENE_ADVANCE_HANDLERS, patience.count(), &next));
+        return next == SELENE_NEVER ? std::nullopt : std::optional(detail::at(next));
     }
     /** When the next window is worth opening. */
     std::optional<instant> next_wakeup() const {

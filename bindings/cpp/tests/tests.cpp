@@ -472,6 +472,35 @@ void closed_meanwhile() {
     }
 }
 
+void nightly() {
+    const selene::instant midnight{hours(24 * 20454)};
+    selene::options options;
+    options.clock = midnight;
+    selene::scheduler scheduler = opened(options);
+    std::vector<selene::instant> nights;
+    selene::task task = once("backup");
+    task.schedule = selene::schedule::periodic;
+    task.initial_delay = hours(3);
+    task.period = hours(24);
+    scheduler.handler("backup", [&](const selene::run &run) {
+        nights.push_back(scheduler.now());
+        CHECK(run.sleep(std::chrono::seconds(4)) == selene::stop::none);
+        CHECK(scheduler.now() == nights.back() + std::chrono::seconds(4));
+    });
+    scheduler.add(task);
+    scheduler.start_driver();
+    CHECK(scheduler.advance(midnight) == midnight + hours(3));
+    scheduler.advance(midnight + 7 * hours(24));
+    CHECK(nights.size() == 7);
+    /* A period counts from the end of the run before. */
+    selene::instant expected = midnight + hours(3);
+    for (const selene::instant night : nights) {
+        CHECK(night == expected);
+        expected += hours(24) + std::chrono::seconds(4);
+    }
+    CHECK(scheduler.now() == midnight + 7 * hours(24));
+}
+
 void told_clock() {
     selene::options options;
     const selene::instant start{hours(1000)};
@@ -921,6 +950,7 @@ int main(int count, char **arguments) {
     test("a use after close is an error, whatever the order", after_close);
     test("threads share a scheduler while one closes it", closed_meanwhile);
     test("a clock of a test drives the driver", told_clock);
+    test("a nightly job's week passes on a clock of a test", nightly);
     test("kinds are paused until an instant, or until they are resumed", pauses);
     test("a pause of no kind, of no pool or until what is past is refused", wrong_pauses);
     test("events are read, and lost ones counted", events);

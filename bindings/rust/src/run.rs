@@ -119,6 +119,16 @@ impl Run {
         }
     }
 
+    /// Waits until so much scheduler time has passed, or until it should stop; what [`stopping`](Run::stopping) says then.
+    pub fn sleep(&self, duration: Duration) -> Option<Stop> {
+        let mut reason = raw::SELENE_STOP_NONE;
+        match unsafe { raw::selene_run_sleep(self.token, nanoseconds(duration), &mut reason) } {
+            raw::SELENE_OK if reason == raw::SELENE_STOP_NONE => None,
+            raw::SELENE_OK => Some(Stop::of(reason)),
+            _ => Some(Stop::Shutdown),
+        }
+    }
+
     /// How long until it is asked to stop; zero if it was, or is over.
     pub fn remaining(&self) -> Duration {
         let mut remaining = 0;

@@ -313,6 +313,16 @@ impl Scheduler {
     pub fn set_clock(&self, now: SystemTime) -> Result<()> {
         check(unsafe { raw::selene_clock_set(self.handle(), since_epoch(now)) })
     }
+    /// Lets time pass up to an instant, for a scheduler that was opened with a clock: from one instant at which something is
+    /// due to the next, and at each it waits until all that is due is done, also by handlers. When something is due next.
+    ///
+    /// Handlers that take more than ten real seconds are a [`Status::Busy`](crate::Status::Busy), which names them.
+    pub fn advance(&self, to: SystemTime) -> Result<Option<SystemTime>> {
+        let mut next = raw::SELENE_NEVER;
+        let (handlers, patience) = (raw::SELENE_ADVANCE_HANDLERS as u32, 10 * raw::SELENE_SECOND);
+        check(unsafe { raw::selene_clock_advance(self.handle(), since_epoch(to), handlers, patience, &mut next) })?;
+        Ok(maybe(next))
+    }
     /// When the next window is worth opening; none: when something changes.
     pub fn next_wakeup(&self) -> Result<Option<SystemTime>> {
         let mut at = raw::SELENE_NEVER;

@@ -335,6 +335,28 @@ fn a_handler_that_is_the_last_owner_closes_the_scheduler() {
 }
 
 #[test]
+fn a_nightly_jobs_week_passes_on_a_clock_of_a_test() {
+    let midnight = UNIX_EPOCH + 20454 * 24 * HOUR;
+    let scheduler = Arc::new(opened(Options::new().clock(midnight)));
+    let nights = Arc::new(Mutex::new(Vec::new()));
+    let (clock, seen) = (Arc::downgrade(&scheduler), nights.clone());
+    scheduler
+        .handler("backup", move |run| {
+            seen.lock().unwrap().push(clock.upgrade().unwrap().now().unwrap());
+            assert_eq!(run.sleep(Duration::from_secs(4)), None);
+        })
+        .unwrap();
+    scheduler.register(&Task::periodic("backup", 24 * HOUR).initial_delay(3 * HOUR)).unwrap();
+    scheduler.start_driver(&Driver::default()).unwrap();
+    assert_eq!(scheduler.advance(midnight), Ok(Some(midnight + 3 * HOUR)));
+    scheduler.advance(midnight + 7 * 24 * HOUR).unwrap();
+    // A period counts from the end of the run before.
+    let period = 24 * HOUR + Duration::from_secs(4);
+    let expected: Vec<_> = (0..7).map(|day| midnight + 3 * HOUR + day * period).collect();
+    assert_eq!(*nights.lock().unwrap(), expected);
+}
+
+#[test]
 fn a_clock_of_a_test_drives_the_driver() {
     let start = UNIX_EPOCH + 1000 * HOUR;
     let scheduler = opened(Options::new().clock(start).no_threads());
