@@ -118,14 +118,18 @@ static selene_window lanes(void) {
     return window;
 }
 
+static selene_cycle begin_window(selene_scheduler scheduler, selene_window window) {
+    selene_cycle cycle = 0;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    return cycle;
+}
+
 /* ---- a store of one process ---------------------------------------------- */
 
 static void live(void) {
     selene_scheduler scheduler = open_store(path("store"));
-    const selene_window window = lanes();
-    selene_cycle cycle = 0;
     add_handler(scheduler, "work");
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    const selene_cycle cycle = begin_window(scheduler, lanes());
     take(cycle);
     CHECK_OK(selene_cycle_end(cycle, NULL));
     close_store(scheduler);
@@ -152,21 +156,26 @@ static void test_store(void) {
 
 /* ---- a served store ------------------------------------------------------ */
 
+/** How many runs a window of a worker took. */
+static int take_window(selene_scheduler member) {
+    const selene_window window = lanes();
+    selene_cycle cycle = 0;
+    const selene_status status = selene_cycle_begin(member, &window, &cycle);
+    int count = 0;
+    if (status == SELENE_OK) {
+        count = take(cycle);
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+    } else {
+        CHECK_INT(SELENE_ERROR_BUSY, status);
+    }
+    return count;
+}
+
 static void work(const char *file) {
     selene_scheduler member = member_of(file, "workers");
     CHECK_OK(offer(member, "work"));
-    for (;;) {
-        const selene_window window = lanes();
-        selene_cycle cycle = 0;
-        const selene_status status = selene_cycle_begin(member, &window, &cycle);
-        if (status == SELENE_OK) {
-            take(cycle);
-            CHECK_OK(selene_cycle_end(cycle, NULL));
-        } else {
-            CHECK_INT(SELENE_ERROR_BUSY, status);
-        }
-        check_sleep(MS);
-    }
+    for (;;)
+        WAIT_UNTIL(take_window(member) > 0);
 }
 
 static pid_t start(const char *file) {
@@ -192,13 +201,11 @@ static void test_workers(void) {
     add_all(owner);
     for (int i = 0; i < WORKERS; i++)
         workers[i] = start(path("store"));
-    while (left(owner) > 0) {
+    for (;;) {
         int status;
-        const pid_t dead = waitpid(-1, &status, WNOHANG);
-        if (dead == 0) {
-            check_sleep(MS);
-            continue;
-        }
+        pid_t dead = 0;
+        WAIT_UNTIL(left(owner) == 0 || (dead = waitpid(-1, &status, WNOHANG)) != 0);
+        if (dead == 0) break;
         CHECK(dead > 0);
         CHECK_INT(DIED, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
         deaths++;
@@ -213,20 +220,50 @@ static void test_workers(void) {
 
 /* ---- who is to blame ----------------------------------------------------- */
 
+/** Takes the next run of a window, which is of that task; NULL: of any. */
+static selene_run take_next(selene_cycle cycle, const char *id) {
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    if (id) CHECK_STRING(id, run.id.data);
+    return run.run;
+}
+
+/** A window has no run now: SELENE_STEP_WAIT or SELENE_STEP_DONE. */
+static void take_none(selene_cycle cycle, int32_t expected) {
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    int32_t step = -1;
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(expected, step);
+}
+
+static void die_with(int runs) {
+    selene_scheduler scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    const selene_cycle cycle = begin_window(scheduler, lanes());
+    for (int i = 0; i < runs; i++)
+        take_next(cycle, NULL);
+    _exit(DIED);
+}
+
 /** Begins two runs and dies with them. */
 static void die_with_two(void) {
+    die_with(2);
+}
+
+static void die_alone(void) {
+    die_with(1);
+}
+
+/** The store, once two tasks, a and b, were in flight when their process ended. */
+static selene_scheduler open_with_two_suspects(void) {
     selene_scheduler scheduler = open_store(path("store"));
-    const selene_window window = lanes();
-    selene_cycle cycle = 0;
-    add_handler(scheduler, "work");
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
-    for (int i = 0; i < 2; i++) {
-        selene_run_info run = SELENE_RUN_INFO_INIT;
-        int32_t step = -1;
-        CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-        CHECK_INT(SELENE_STEP_RUN, step);
-    }
-    _exit(DIED);
+    add_dying(scheduler, "a");
+    add_dying(scheduler, "b");
+    close_store(scheduler);
+    CHECK_INT(DIED, in_child(die_with_two));
+    return open_store(path("store"));
 }
 
 static void check_task(selene_scheduler scheduler, const char *id, uint32_t attempts,
@@ -279,29 +316,15 @@ static int64_t quarantined_for(selene_scheduler scheduler, const char *id, uint6
 /** Of the quarantined one runs at a time, beside plain work, and one that is to blame runs alone. */
 static void test_beside(void) {
     new_folder();
-    selene_scheduler scheduler = open_store(path("store"));
-    add_dying(scheduler, "a");
-    add_dying(scheduler, "b");
-    close_store(scheduler);
-    CHECK_INT(DIED, in_child(die_with_two));
-    scheduler = open_store(path("store"));
+    selene_scheduler scheduler = open_with_two_suspects();
     add_handler(scheduler, "work");
     add_dying(scheduler, "plain");
     clock_now += S;
-    const selene_window window = lanes();
-    selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("a", run.id.data);
-    const selene_run first = run.run;
+    const selene_cycle cycle = begin_window(scheduler, lanes());
+    const selene_run first = take_next(cycle, "a");
     clock_now += MS;
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("plain", run.id.data);
-    const selene_run plain = run.run;
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_WAIT, step);
+    const selene_run plain = take_next(cycle, "plain");
+    take_none(cycle, SELENE_STEP_WAIT);
     CHECK(reason_of(scheduler, "b", SELENE_REASON_QUARANTINED) != NULL);
     clock_now += S;
     CHECK_INT(S + MS, quarantined_for(scheduler, "b", 1));
@@ -309,37 +332,18 @@ static void test_beside(void) {
     /* An outcome of whatever kind lets the next one run. */
     CHECK_OK(selene_run_complete(first, SELENE_OUTCOME_FAILED));
     clock_now += S;
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("b", run.id.data);
+    const selene_run last = take_next(cycle, "b");
     CHECK_INT(S + MS, quarantined_for(scheduler, "b", 1));
-    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(last, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_run_complete(plain, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     close_store(scheduler);
 }
 
-static void die_alone(void) {
-    selene_scheduler scheduler = open_store(path("store"));
-    const selene_window window = lanes();
-    selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
-    add_handler(scheduler, "work");
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_RUN, step);
-    _exit(DIED);
-}
-
 /** A quarantined task whose process ends again is to blame, and what ran beside it is not. */
 static void test_again(void) {
     new_folder();
-    selene_scheduler scheduler = open_store(path("store"));
-    add_dying(scheduler, "a");
-    add_dying(scheduler, "b");
-    close_store(scheduler);
-    CHECK_INT(DIED, in_child(die_with_two));
-    scheduler = open_store(path("store"));
+    selene_scheduler scheduler = open_with_two_suspects();
     add_dying(scheduler, "plain");
     close_store(scheduler);
     CHECK_INT(DIED, in_child(die_with_two));
@@ -347,9 +351,7 @@ static void test_again(void) {
     check_task(scheduler, "a", 1, SELENE_SUSPICION_BLAMED);
     check_task(scheduler, "b", 0, SELENE_SUSPICION_QUARANTINED);
     check_task(scheduler, "plain", 0, SELENE_SUSPICION_QUARANTINED);
-    close_store(scheduler);
     /* It waits for its second death; then it runs alone, and for its third death it waits twice as long. */
-    scheduler = open_store(path("store"));
     selene_task_info *info = info_of(scheduler, "a");
     CHECK_INT(clock_now + 30 * S, info->earliest_begin);
     selene_task_info_destroy(info);
@@ -383,40 +385,29 @@ static void test_alone(void) {
     }
     CHECK_OK(selene_task_pause(scheduler, "culprit", -1, NULL));
     clock_now += S;
-    const selene_window window = lanes();
-    selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("plain 0", run.id.data);
-    const selene_run plain = run.run;
+    const selene_cycle cycle = begin_window(scheduler, lanes());
+    const selene_run plain = take_next(cycle, "plain 0");
     clock_now += MS;
     /* It does not begin beside another, */
     CHECK_OK(selene_task_resume(scheduler, "culprit", -1, NULL));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_WAIT, step);
+    take_none(cycle, SELENE_STEP_WAIT);
     CHECK(reason_of(scheduler, "culprit", SELENE_REASON_QUARANTINED) != NULL);
     CHECK(reason_of(scheduler, "plain 1", SELENE_REASON_QUARANTINED) != NULL);
     clock_now += S;
     CHECK_OK(selene_run_complete(plain, SELENE_OUTCOME_NEW_DATA));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("culprit", run.id.data);
+    const selene_run culprit = take_next(cycle, "culprit");
     CHECK_INT(S, quarantined_for(scheduler, "culprit", 0));
     CHECK_INT(S, quarantined_for(scheduler, "plain 1", 1));
     clock_now += S;
     /* nor another beside it, until it has an outcome. */
-    const selene_run culprit = run.run;
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_WAIT, step);
+    take_none(cycle, SELENE_STEP_WAIT);
     CHECK(reason_of(scheduler, "plain 1", SELENE_REASON_QUARANTINED) != NULL);
     CHECK_OK(selene_run_complete(culprit, SELENE_OUTCOME_FAILED));
     CHECK(reason_of(scheduler, "plain 1", SELENE_REASON_QUARANTINED) == NULL);
     clock_now += S;
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("plain 1", run.id.data);
+    const selene_run last = take_next(cycle, "plain 1");
     CHECK_INT(2 * S, quarantined_for(scheduler, "plain 1", 1));
-    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(last, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     selene_task_info *info = info_of(scheduler, "culprit");
     CHECK_INT(0, info->quarantined);
@@ -427,34 +418,20 @@ static void test_alone(void) {
 /** Each that was quarantined has its turn in one window, also where the ranking of that is made once. */
 static void test_frozen(void) {
     new_folder();
-    selene_scheduler scheduler = open_store(path("store"));
-    add_dying(scheduler, "a");
-    add_dying(scheduler, "b");
-    close_store(scheduler);
-    CHECK_INT(DIED, in_child(die_with_two));
-    scheduler = open_store(path("store"));
+    selene_scheduler scheduler = open_with_two_suspects();
     observe(scheduler);
     CHECK_INT(2, events_of(SELENE_EVENT_INTERRUPTED));
     CHECK_INT(SELENE_SUSPICION_QUARANTINED, event_of(SELENE_EVENT_INTERRUPTED, "a")->detail);
     add_handler(scheduler, "work");
     selene_window window = lanes();
     window.flags = 0;
-    selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
-    int32_t step = -1;
-    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_STRING("a", run.id.data);
-    const selene_run first = run.run;
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_WAIT, step);
+    const selene_cycle cycle = begin_window(scheduler, window);
+    const selene_run first = take_next(cycle, "a");
+    take_none(cycle, SELENE_STEP_WAIT);
     CHECK_OK(selene_run_complete(first, SELENE_OUTCOME_NEW_DATA));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_RUN, step);
-    CHECK_STRING("b", run.id.data);
-    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
-    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_DONE, step);
+    const selene_run second = take_next(cycle, "b");
+    CHECK_OK(selene_run_complete(second, SELENE_OUTCOME_NEW_DATA));
+    take_none(cycle, SELENE_STEP_DONE);
     CHECK_OK(selene_cycle_end(cycle, NULL));
     close_store(scheduler);
 }
@@ -482,17 +459,13 @@ static void test_survivors(void) {
         add_dying(owner, id);
     }
     for (int i = 0; i < 2; i++) {
-        const selene_window window = lanes();
         members[i] = member_of(path("store"), "workers");
         CHECK_OK(offer(members[i], "work"));
-        CHECK_OK(selene_cycle_begin(members[i], &window, &cycles[i]));
-        CHECK_OK(selene_cycle_next(cycles[i], &step, &run, NULL));
-        CHECK_INT(SELENE_STEP_RUN, step);
-        plain[i] = run.run;
+        cycles[i] = begin_window(members[i], lanes());
+        plain[i] = take_next(cycles[i], NULL);
     }
     CHECK_OK(selene_task_resume(owner, "culprit", -1, NULL));
-    CHECK_OK(selene_cycle_next(cycles[0], &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_WAIT, step);
+    take_none(cycles[0], SELENE_STEP_WAIT);
     for (int i = 0; i < 2; i++) {
         CHECK_OK(selene_cycle_next(cycles[1], &step, &run, NULL));
         CHECK_INT(SELENE_STEP_RUN, step);
@@ -500,10 +473,7 @@ static void test_survivors(void) {
         CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
     }
     CHECK_OK(selene_run_complete(plain[0], SELENE_OUTCOME_NEW_DATA));
-    CHECK_OK(selene_cycle_next(cycles[0], &step, &run, NULL));
-    CHECK_INT(SELENE_STEP_RUN, step);
-    CHECK_STRING("culprit", run.id.data);
-    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(take_next(cycles[0], "culprit"), SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_run_complete(plain[1], SELENE_OUTCOME_NEW_DATA));
     for (int i = 0; i < 2; i++) {
         CHECK_OK(selene_cycle_end(cycles[i], NULL));
