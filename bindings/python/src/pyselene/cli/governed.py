@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Final
 
 from .. import Cycle, Decision, Driver, Kind, Scheduler, Signal, Wait
+from .._driver import usual_budget
 from .._time import instant
 from ..testing import VirtualClock
 from . import wire
-from .duration import MINUTE, show
+from .duration import SECOND, show
 from .report import model
 from .simulate import NEVER, Lack, Simulation, model_run
 from .usage import PAST, USAGES, Usage
 from .workload import Workload
 
-_PROCESSING_BUDGET: Final = 10 * MINUTE
+_PROCESSING_BUDGET: Final = round(usual_budget(Kind.PROCESSING) * SECOND)
 _OVER, _OTHER_KIND = model.Fate.OVER.value, model.Fate.OTHER_KIND.value
 #: What signals are while an outage takes a constraint away, and where nothing is known of them.
 _TAKEN: Final[dict[str, tuple[tuple[Signal, int, int], ...]]] = {
