@@ -5,6 +5,6 @@ package enum Suspicion: UInt8, Sendable {
   case none = 0
   /// It was in flight beside others: no attempt counted, and one such task runs at a time.
   case quarantined = 1
-  /// It was in flight alone, which was a failed attempt, or again beside others while it was quarantined: it runs alone.
+  /// It was in flight alone, or while it was quarantined, which was a failed attempt: it runs alone.
   case blamed = 2
 }

@@ -78,8 +78,8 @@ extension TaskTable {
     if count(.held) > 0 { promote(&changes) }
   }
 
-  /// A process has ended while it had the runs of these records (V7). One that was the only one is to blame; of several none
-  /// is, and they are suspected.
+  /// A process has ended while it had the runs of these records (V7). One that was the only one, or was suspected before, is
+  /// to blame; the others are suspected.
   ///
   /// - Parameters:
   ///   - isAlone: nothing else ran there, no run without a record either.

@@ -13,7 +13,7 @@ package final class Report {
   package let tally: Tally
   /// Whether its outcomes are durable.
   package let isStored: Bool
-  /// How long its window picked, where that is not until the deadline less the reserve.
+  /// From begin to deadline; how long it picked, if its window was open-ended.
   package let budget: Span
   /// In order of dispatch, all decided; of an open-ended window the last 1,024.
   package let runs: [Run]
