@@ -173,6 +173,12 @@
  *   days. Scheduler time never goes backwards: it starts at the wall clock when
  *   the scheduler is opened and then follows the boot-time clock, which also
  *   counts sleep.
+ *   On the system's clock a duration from 1 ns to 1 ms and an instant before 1971,
+ *   other than 0, were meant in another unit: they answer INVALID_ARGUMENT, and the
+ *   detail names the constant, as in 30 * SELENE_SECOND. Round up what you compute,
+ *   also a grace. Not refused are how long a call waits (timeout, patience,
+ *   selene_run_sleep), cpu_time, and anything on a clock of the host's
+ *   (SELENE_OPTIONS_SET_CLOCK, clock), where ranges begin at 1 ns.
  *
  * Text. Text goes in as pointer and length in bytes; length -1 means
  *   NUL-terminated; it is copied. Ids, handler names and tags are 1 to 255 bytes
@@ -500,7 +506,7 @@ SELENE_API const selene_fault *selene_status_fault(void);
  *  OPTIONS
  * ========================================================================= */
 
-/** Durations for readable code, in nanoseconds. */
+/** Durations for readable code, in nanoseconds. An instant of time(), in seconds, is time(NULL) * SELENE_SECOND. */
 #define SELENE_MICROSECOND INT64_C(1000)
 #define SELENE_MILLISECOND INT64_C(1000000)
 #define SELENE_SECOND INT64_C(1000000000)
@@ -1277,7 +1283,7 @@ typedef struct selene_task {
     int64_t expected_response;
     /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
     int64_t initial_delay;
-    /** ns; required for periodic tasks: 1 ns … 10 years. Ignored for others. */
+    /** ns; required for periodic tasks: 1 ms … 10 years. Ignored for others. */
     int64_t period;
     /** ns; 0 (default): the first run may come at once. Up to period: it comes only in the last flex of the
      *  first period. */
@@ -2096,7 +2102,7 @@ typedef struct selene_window {
     uint32_t kinds;
     /** Runs at a time: 1 (default) … 1024. */
     uint32_t lanes;
-    /** ns from begin to deadline: 1 ns … 24 h; default 30 s. */
+    /** ns from begin to deadline: 1 ms … 24 h; default 30 s. */
     int64_t budget;
     /** ns kept free at the end, in which runs are asked to stop: 0 … budget; −1 (default): budget / 20. */
     int64_t reserve;
@@ -4156,7 +4162,7 @@ typedef struct selene_driver {
     uint32_t struct_size;
     /** SELENE_DRIVER_ bits; default none. */
     uint32_t flags;
-    /** Budgets of the windows that it opens, 1 ns … 24 h: such a window has a deadline, at which its runs are over. 0 (default):
+    /** Budgets of the windows that it opens, 1 ms … 24 h: such a window has a deadline, at which its runs are over. 0 (default):
      *  nobody has decided a deadline. Under the profiles apple and strict, which ration time, windows then have 30 s and
      *  10 min. Otherwise they are open-ended: they pick runs for that long, without a reserve; then the next window may begin,
      *  and runs in flight go on, without a deadline but their task's timeout and stall_limit (their deadline is SELENE_NEVER);

@@ -23,6 +23,7 @@ selene_status fleet_check_range(int64_t value, int64_t least, int64_t most, cons
 }
 
 selene_status fleet_check_time(int64_t value, int64_t least, int64_t most, const char *name) {
+    if (value > 0 && value < SELENE_MILLISECOND) return fleet_refuse_unit(name, value, most);
     if (value >= least && value <= most) return SELENE_OK;
     return fleet_refuse_number(name, SELENE_UNIT_DURATION, value, least, most);
 }

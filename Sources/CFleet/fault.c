@@ -75,12 +75,13 @@ selene_status fleet_refuse_told(selene_status status, const char *text, size_t l
     return fleet_refuse(status, field, "%.*s", (int)(length - named - 2), text + named + 2);
 }
 
-// A number that is not among those that are allowed: `found` and `allowed` as people read them, `how` what is said between.
+// A number that is not among those that are allowed: `found` and `allowed` as people read them, `how` what is said between,
+// `hint` what ends the sentence.
 static selene_status refuse_value(const selene_fault *what, const char *field, const char *found,
-                                  const char *allowed, const char *how) {
-    char text[192];
+                                  const char *allowed, const char *how, const char *hint) {
+    char text[256];
     selene_fault made = *what;
-    snprintf(text, sizeof text, "%s%s, allowed are %s", found, how, allowed);
+    snprintf(text, sizeof text, "%s%s, allowed are %s%s", found, how, allowed, hint);
     made.status = SELENE_ERROR_INVALID_ARGUMENT;
     made.field.data = field;
     made.found.data = found;
@@ -103,7 +104,21 @@ selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value
     made.least = least;
     made.greatest = greatest;
     return refuse_value(&made, field, found, allowed,
-                        is_bytes ? " bytes is out of range" : " is out of range");
+                        is_bytes ? " bytes is out of range" : " is out of range", "");
+}
+
+selene_status fleet_refuse_unit(const char *field, int64_t value, int64_t greatest) {
+    char found[24], allowed[64], hint[96];
+    selene_fault made = none;
+    snprintf(found, sizeof found, "%" PRId64, value);
+    snprintf(allowed, sizeof allowed, "%" PRId64 " … %" PRId64, SELENE_MILLISECOND, greatest);
+    snprintf(hint, sizeof hint,
+             "; durations are in nanoseconds, was %" PRId64 " * SELENE_SECOND meant?", value);
+    made.unit = SELENE_UNIT_DURATION;
+    made.value = value;
+    made.least = SELENE_MILLISECOND;
+    made.greatest = greatest;
+    return refuse_value(&made, field, found, allowed, " ns is out of range", hint);
 }
 
 selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t known) {
@@ -114,7 +129,7 @@ selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t know
     made.unit = SELENE_UNIT_BITS;
     made.value = value;
     made.greatest = known;
-    return refuse_value(&made, field, found, allowed, " has bits that are not known");
+    return refuse_value(&made, field, found, allowed, " has bits that are not known", "");
 }
 
 selene_status fleet_pass(selene_status status) {

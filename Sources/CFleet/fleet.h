@@ -21,6 +21,8 @@ selene_status fleet_refuse_told(selene_status status, const char *text, size_t l
 // INVALID_ARGUMENT: a number of a SELENE_UNIT_ outside its range; bits that are not all known.
 selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value, int64_t least,
                                   int64_t greatest);
+// A duration that was meant in another unit; the sentence names the constant (V21).
+selene_status fleet_refuse_unit(const char *field, int64_t value, int64_t greatest);
 selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t known);
 // The same with the detail and the fault of a call of libselene; OK stays OK.
 selene_status fleet_pass(selene_status status);
@@ -40,7 +42,7 @@ selene_status fleet_initial(void *out, uint32_t struct_size, const void *default
 selene_status fleet_fill(void *out, const void *info, uint32_t size, const char *name);
 selene_status fleet_check_pointer(const void *pointer, const char *name);
 selene_status fleet_check_range(int64_t value, int64_t least, int64_t most, const char *name);
-// The same of a length of time, ns.
+// The same of a length of time, ns; seconds that were given for nanoseconds are refused (V21).
 selene_status fleet_check_time(int64_t value, int64_t least, int64_t most, const char *name);
 // A text of the caller's: its length, without NULs, and in its range.
 selene_status fleet_check_text(selene_text *text, int64_t least, int64_t most, const char *name);

@@ -18,7 +18,7 @@ extension selene_window: SizedStruct {
   }
 
   /// The fields for the engine.
-  fileprivate func checked() throws(SeleneError) -> Window {
+  fileprivate func checked(_ units: Units) throws(SeleneError) -> Window {
     var draft = WindowDraft()
     draft.kinds = kinds
     draft.lanes = lanes
@@ -29,17 +29,19 @@ extension selene_window: SizedStruct {
     draft.isInline = flags & UInt32(SELENE_WINDOW_INLINE) != 0
     draft.hasLanes = flags & UInt32(SELENE_WINDOW_LANES) != 0
     draft.task = try borrow(task, "task")
-    return try Window(draft)
+    return try Window(draft, units)
   }
 }
 
 /// A host's window, or all defaults.
-func window(_ pointer: UnsafePointer<selene_window>?) throws(SeleneError) -> Window {
-  guard let pointer else { return try selene_window.initial.checked() }
+///
+/// - Parameter units: of the clock of the scheduler that it is for; an owner checks again what a connection has sent it.
+func window(_ pointer: UnsafePointer<selene_window>?, _ units: Units) throws(SeleneError) -> Window {
+  guard let pointer else { return try selene_window.initial.checked(units) }
   let known = UInt32(
     SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING | SELENE_WINDOW_LANES)
   let names: Literal = "0, or a sum of SELENE_WINDOW_STRICT_FIT (1), _INLINE (2), _ROLLING (4), _LANES (8)"
-  return try read(pointer, flags: known, named: names, "window").checked()
+  return try read(pointer, flags: known, named: names, "window").checked(units)
 }
 
 @_cdecl("selene_window_init") @implementation
@@ -55,9 +57,8 @@ public func selene_cycle_begin(
   guard service_is_connection(scheduler) == 0 else { return begin(at: scheduler, window, out_cycle) }
   return attempt { () throws(SeleneError) in
     let out = try require(out_cycle, "out_cycle")
-    let window = try SeleneABI.window(window)
     out.pointee = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.begin(window, at: moment).handle
+      try scheduler.begin(try SeleneABI.window(window, scheduler.units), at: moment).handle
     }
   }
 }
@@ -69,7 +70,7 @@ private func begin(
 ) -> selene_status {
   let status = attempt { () throws(SeleneError) in
     _ = try require(out_cycle, "out_cycle")
-    guard try !SeleneABI.window(window).isInline else { throw .inlineIsCalled }
+    guard try !SeleneABI.window(window, .own).isInline else { throw .inlineIsCalled }
   }
   guard status == 0, let out_cycle else { return status }
   return attempt { service_cycle_begin(connection, window, out_cycle, $0) }
@@ -216,7 +217,7 @@ private func run(
   at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?,
   _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>?
 ) -> selene_status {
-  let status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window) }
+  let status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window, .own) }
   guard status == 0 else { return status }
   return attempt { failure in
     var report = UnsafeMutableRawPointer?.none
@@ -238,9 +239,8 @@ public func selene_cycle_run(
 ) -> selene_status {
   guard service_is_connection(scheduler) == 0 else { return run(at: scheduler, window, out_report) }
   return attempt { () throws(SeleneError) in
-    let window = try SeleneABI.window(window)
     let (engine, cycle) = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
-      (scheduler, try scheduler.start(window, at: moment))
+      (scheduler, try scheduler.start(try SeleneABI.window(window, scheduler.units), at: moment))
     }
     let report = try engine.finish(cycle)
     out_report?.pointee = report.block()
@@ -256,7 +256,7 @@ private func runAsync(
   var receiver = service_receiver(
     report: unsafeBitCast(report, to: (@convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void)?.self),
     context: context, destroy: destroy)
-  var status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window) }
+  var status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window, .own) }
   if status == 0 {
     status = attempt { failure in
       var (cycle, deadline) = (selene_cycle(0), Int64(0))
@@ -286,13 +286,12 @@ public func selene_cycle_run_async(
     return runAsync(at: scheduler, window, report, context, destroy, out_cycle, out_deadline)
   }
   return attempt(ending: context, with: destroy) { () throws(SeleneError) in
-    let window = try SeleneABI.window(window)
     let (report, destroy, context) = (
       report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
     )
     let (cycle, deadline) = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
       let cycle = try scheduler.startAsync(
-        window,
+        try SeleneABI.window(window, scheduler.units),
         receive: report.map { report in
           { made in
             let block = made.block()
@@ -315,10 +314,9 @@ public func selene_cycle_plan(
 ) -> selene_status {
   attempt(scheduler, SERVICE_CYCLE_PLAN, word(window), word(out_plan)) { () throws(SeleneError) in
     let out = try require(out_plan, "out_plan")
-    let window = try SeleneABI.window(window)
     let plan = try Scheduler.enter(scheduler, probing: .asked, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
-      try scheduler.plan(window, at: moment)
+      try scheduler.plan(try SeleneABI.window(window, scheduler.units), at: moment)
     }
     out.pointee = plan.block()
   }

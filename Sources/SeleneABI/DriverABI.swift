@@ -136,9 +136,8 @@ public func selene_driver_wait(
 @_cdecl("selene_driver_stop") @implementation
 public func selene_driver_stop(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
   guard service_is_connection(scheduler) == 0 else {
-    guard (0...Scheduler.longestGrace).contains(grace) else {
-      return fail(.range("grace", grace, 0, Scheduler.longestGrace, .duration))
-    }
+    let status = attempt { () throws(SeleneError) in try Units.system.check(grace: grace) }
+    guard status == 0 else { return status }
     return attempt { service_driver_stop(scheduler, grace, $0) }
   }
   return attempt { () throws(SeleneError) in try Scheduler.stopDriver(scheduler, grace: grace) }

@@ -64,9 +64,9 @@ public func selene_governor_set_profile(
     let given = try (profile as UnsafePointer<selene_profile>?).map { profile throws(SeleneError) in
       try read(profile, "profile")
     }
-    let profile = try Profile((given ?? selene_profile.initial).draft())
+    let draft = try (given ?? selene_profile.initial).draft()
     try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.setProfile(profile, at: moment)
+      try scheduler.setProfile(try Profile(draft, scheduler.units), at: moment)
     }
   }
 }

@@ -16,6 +16,10 @@ private struct Words {
   func text(_ place: Int) -> (UnsafePointer<CChar>?, Int64) {
     (UnsafePointer(bitPattern: UInt(words[place])), number(place + 1))
   }
+  /// The window that is the first of them.
+  func window(_ scheduler: Scheduler) throws(SeleneError) -> Window {
+    try SeleneABI.window(pointer(0).map { UnsafePointer($0) }, scheduler.units)
+  }
   /// That an output is wanted where its function has no use without it.
   func require(_ place: Int, _ field: Literal) throws(SeleneError) { if words[place] == 0 { throw .null(field) } }
   func out<T>(_ place: Int, _ value: T) { (pointer(place) as UnsafeMutablePointer<T>?)?.pointee = value }
@@ -143,10 +147,9 @@ private func perform(
     words.out(1, at.map { $0.subtracting(now) } ?? Time.never)
   case SERVICE_CYCLE_PLAN:
     try words.require(1, "out_plan")
-    let window = try window(words.pointer(0).map { UnsafePointer($0) })
     let plan = try Scheduler.enter(handle, member: number, probing: .asked, isQuestion: true) {
       (scheduler, member, moment) throws(SeleneError) in
-      try scheduler.plan(window, for: member, at: moment)
+      try scheduler.plan(try words.window(scheduler), for: member, at: moment)
     }
     words.out(1, plan.block())
   default:
@@ -164,18 +167,16 @@ private func actOnCycle(
   switch operation {
   case SERVICE_CYCLE_BEGIN:
     try words.require(1, "out_cycle")
-    let window = try window(words.pointer(0).map { UnsafePointer($0) })
     let cycle = try Scheduler.enter(handle, member: number, probing: .asked) {
       (scheduler, member, moment) throws(SeleneError) in
-      try scheduler.begin(window, for: member, at: moment).handle
+      try scheduler.begin(try words.window(scheduler), for: member, at: moment).handle
     }
     words.out(1, cycle)
   case SERVICE_CYCLE_CALL:
     try words.require(2, "out_cycle")
-    let window = try window(words.pointer(0).map { UnsafePointer($0) })
     let (cycle, deadline) = try Scheduler.enter(handle, member: number, probing: .asked) {
       (scheduler, member, moment) throws(SeleneError) in
-      let cycle = try scheduler.call(window, isAsync: words[1] & 1 != 0, for: member, at: moment)
+      let cycle = try scheduler.call(try words.window(scheduler), isAsync: words[1] & 1 != 0, for: member, at: moment)
       return (cycle.handle, cycle.time.deadline)
     }
     words.out(2, cycle)

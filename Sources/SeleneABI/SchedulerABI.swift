@@ -117,8 +117,9 @@ public func selene_scheduler_open(
     if let options { _ = try structSize(options, flags: UInt32(known), named: names, "options") }
     let out = try require(out_scheduler, "out_scheduler")
     let path = try borrow(path: given.path, "path")
+    let clock = try given.hostClock()
     out.pointee = try Scheduler.open(
-      Options(given.draft()), given.hostClock(), given.threadHooks, path: path.count > 0 ? path : nil)
+      Options(given.draft(), Units(clock)), clock, given.threadHooks, path: path.count > 0 ? path : nil)
   }
   if status == 0 && given.clock == nil { given.clock_destroy?(given.clock_context) }
   if status == 0 && given.thread_begin == nil && given.thread_end == nil { given.thread_destroy?(given.thread_context) }

@@ -64,9 +64,8 @@ func attempt(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) -> selene
 }
 
 func disconnect(_ connection: selene_scheduler, _ grace: Int64) -> selene_status {
-  guard (0...Scheduler.longestGrace).contains(grace) else {
-    return fail(.range("grace", grace, 0, Scheduler.longestGrace, .duration))
-  }
+  let status = attempt { () throws(SeleneError) in try Units.system.check(grace: grace) }
+  guard status == 0 else { return status }
   return attempt { service_disconnect(connection, grace, $0) }
 }
 
@@ -84,7 +83,7 @@ extension selene_server_options: SizedStruct {
   }
 
   /// - Throws: `invalidArgument`.
-  fileprivate func check() throws(SeleneError) {
+  fileprivate func check(_ units: Units) throws(SeleneError) {
     guard rule_count <= 1024 else { throw .range("rule_count", rule_count, 0, 1024) }
     if rule_count > 0 {
       let rules = try require(rules, "rules")
@@ -108,10 +107,8 @@ extension selene_server_options: SizedStruct {
       throw SeleneError(.invalidArgument, "path", "must be empty where a descriptor is given")
     }
     guard reserved == 0 else { throw .range("reserved", reserved, 0, 0) }
-    guard (0...Time.day).contains(adopt) else { throw .range("adopt", adopt, 0, Time.day, .duration) }
-    guard (1_000_000...Time.day).contains(patience) else {
-      throw .range("patience", patience, 1_000_000, Time.day, .duration)
-    }
+    try units.check("adopt", adopt, 0, Time.day)
+    try Units.system.check("patience", patience, Time.millisecond, Time.day)
   }
 }
 
@@ -175,7 +172,6 @@ private func serve(
     _ = try require(out_server, "out_server")
     let options = try options.map { given throws(SeleneError) in try read(given, "options") }
     let given = options ?? selene_server_options.initial
-    try given.check()
     let path = try borrow(place: given.path)
     terms.path = path.baseAddress?.assumingMemoryBound(to: CChar.self)
     terms.path_length = UInt64(path.count)
@@ -185,6 +181,7 @@ private func serve(
     (terms.descriptor, terms.has_thread, terms.patience) = (given.descriptor, hasThread ? 1 : 0, given.patience)
     adopt = given.adopt
     try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
+      try given.check(scheduler.units)
       if hasThread { try scheduler.refuseWithoutThreads() }
       scheduler.prepareToAwait(for: adopt)
     }
@@ -296,10 +293,9 @@ public func selene_scheduler_connect(
     given = try read(try require(options, "options"), "options")
     path = try borrow(place: given.path)
     guard !path.isEmpty else { throw SeleneError(.invalidArgument, "path", "must be given") }
-    guard (0...Time.day).contains(given.wait) else { throw .range("wait", given.wait, 0, Time.day, .duration) }
-    guard (1_000_000...Time.day).contains(given.timeout) else {
-      throw .range("timeout", given.timeout, 1_000_000, Time.day, .duration)
-    }
+    // What the process waits for in its own time.
+    try Units.system.check("wait", given.wait, 0, Time.day)
+    try Units.system.check("timeout", given.timeout, Time.millisecond, Time.day)
     guard (Int64(SELENE_SERVER_USER_ANY)...Int64(UInt32.max)).contains(given.server_user) else {
       throw .range(
         "server_user", given.server_user, Int64(SELENE_SERVER_USER_ANY), Int64(UInt32.max), .number,

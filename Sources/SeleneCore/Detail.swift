@@ -65,8 +65,8 @@ package struct Detail: ExpressibleByStringInterpolation, Sendable {
             ? (Time.hour, " h")
             : span % Time.second == 0
               ? (Time.second, " s")
-              : span % 1_000_000 == 0
-                ? (1_000_000, " ms")
+              : span % Time.millisecond == 0
+                ? (Time.millisecond, " ms")
                 : (1, " ns")
       appendInterpolation(span / size)
       appendLiteral(name)

@@ -29,6 +29,10 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
   fileprivate(set) var isPath = false
   /// What is allowed, where the two numbers do not say it.
   fileprivate(set) var words: Literal = ""
+  /// Whether 0 is allowed besides the range.
+  fileprivate(set) var orZero = false
+  /// What was probably meant, which ends the sentence (V21).
+  fileprivate(set) var hint: Detail?
   /// What is wrong; nothing for a number that is out of its range.
   package fileprivate(set) var problem: Detail?
 
@@ -49,6 +53,7 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
     if !words.isEmpty {
       text.appendInterpolation(words)
     } else if unit != .none {
+      if orZero { text.appendInterpolation("0, or " as Literal) }
       append(least, to: &text)
       if greatest == .max {
         text.appendInterpolation(" or more" as Literal)
@@ -84,6 +89,7 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
     }
     text.appendInterpolation(least == greatest ? ", allowed is " : ", allowed are " as Literal)
     text.appendInterpolation(allowed)
+    if let hint { text.appendInterpolation(hint) }
     return Detail(stringInterpolation: text)
   }
 
@@ -128,6 +134,47 @@ extension SeleneError {
     (error.fault.name, error.fault.unit, error.fault.value) = (field, unit, found)
     (error.fault.least, error.fault.greatest, error.fault.words) = (least, greatest, words)
     return error
+  }
+
+  /// A duration that is too short to be meant, which is told with the constant that is missing (V21).
+  @inline(never)
+  static func mistaken(
+    _ field: Literal, _ span: Span, from least: Span, to greatest: Span, orZero: Bool
+  ) -> SeleneError {
+    let error = outside(field, span, least, greatest, .duration, "")
+    let unit = unit(of: span, least, greatest) ?? "SELENE_SECOND"
+    error.fault.orZero = orZero
+    error.fault.hint = "; durations are in nanoseconds, was \(span) * \(unit) meant?"
+    return error
+  }
+
+  /// The same for an instant before `first`, which may have been a number of seconds from now on.
+  @inline(never)
+  static func mistaken(
+    instant field: Literal, _ instant: Instant, first: Instant, from least: Instant, to greatest: Instant,
+    _ words: Literal
+  ) -> SeleneError {
+    let error = outside(field, instant, max(least, first), greatest, .instant, words)
+    if let unit = unit(of: instant, first, greatest) {
+      error.fault.hint = "; instants are in nanoseconds since 1970, was \(instant) * \(unit) meant?"
+    } else if let unit = unit(of: instant, Time.second, Time.tenYears) {
+      error.fault.hint =
+        "; instants are in nanoseconds since 1970, was selene_scheduler_now + \(instant) * \(unit) meant?"
+    } else {
+      error.fault.hint = "; instants are in nanoseconds since 1970, selene_scheduler_now gives the present"
+    }
+    return error
+  }
+
+  /// The longest unit in which a number would be within a range; nil: none.
+  private static func unit(of number: Int64, _ least: Int64, _ greatest: Int64) -> Literal? {
+    func fits(_ unit: Span) -> Bool {
+      let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+      return !overflow && product >= least && product <= greatest
+    }
+    if fits(Time.second) { return "SELENE_SECOND" }
+    if fits(Time.millisecond) { return "SELENE_MILLISECOND" }
+    return fits(Time.microsecond) ? "SELENE_MICROSECOND" : nil
   }
 
   /// What is wrong, where it is not in one field.

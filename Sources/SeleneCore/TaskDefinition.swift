@@ -18,11 +18,14 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
 
   /// Checks every field of a draft and copies it.
   ///
-  /// - Parameter pool: where terms are found that other tasks have, too.
+  /// - Parameters:
+  ///   - units: of a host's draft those of the scheduler's clock.
+  ///   - pool: where terms are found that other tasks have, too.
   /// - Throws: `invalidArgument` or `tooLarge`, naming the first field that is out of range; `exhausted`.
   @_optimize(speed)
   package static func checked(
-    _ draft: borrowing TaskDraft, backoff bounds: BackoffBounds, maxInput: UInt64, pool: inout TermsPool
+    _ draft: borrowing TaskDraft, _ units: Units, backoff bounds: BackoffBounds, maxInput: UInt64,
+    pool: inout TermsPool
   ) throws(SeleneError) -> TaskDefinition {
     var numbers = draft.numbers
     try Identifier.check(draft.id, "id")
@@ -34,9 +37,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .range("schedule", numbers.schedule, 0, 2, .number, "0 (standing), 1 (once) or 2 (periodic)")
     }
     guard (1...5).contains(numbers.priority) else { throw .range("priority", numbers.priority, 1, 5) }
-    guard (-1...Time.longestRun).contains(numbers.expectedResponse) else {
-      throw .range("expected_response", numbers.expectedResponse, 0, Time.longestRun, .duration)
-    }
+    try units.check("expected_response", numbers.expectedResponse, 0, Time.longestRun, or: -1)
     guard (0...Int32(mostResponseTimes)).contains(numbers.responseWindow) else {
       throw .range("response_window", numbers.responseWindow, 0, Int64(mostResponseTimes))
     }
@@ -68,16 +69,10 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     if existing.appends && schedule != .once {
       throw SeleneError(.invalidArgument, "existing", "append is for once tasks only")
     }
-    guard (0...Time.tenYears).contains(numbers.initialDelay) else {
-      throw .range("initial_delay", numbers.initialDelay, 0, Time.tenYears, .duration)
-    }
+    try units.check("initial_delay", numbers.initialDelay, 0, Time.tenYears)
     if schedule == .periodic {
-      guard (1...Time.tenYears).contains(numbers.period) else {
-        throw .range("period", numbers.period, 1, Time.tenYears, .duration)
-      }
-      guard (0...numbers.period).contains(numbers.flex) else {
-        throw .range("flex", numbers.flex, 0, numbers.period, .duration, "0 … period")
-      }
+      try units.check("period", numbers.period, 1, Time.tenYears)
+      try units.check("flex", numbers.flex, 0, numbers.period, "0 … period")
     }
     guard UInt8(exactly: numbers.recurrence).flatMap(Recurrence.init) != nil else {
       throw .range(
@@ -89,22 +84,16 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard UInt8(exactly: numbers.backoff).flatMap(BackoffPolicy.init) != nil else {
       throw .range("backoff", numbers.backoff, -1, 2)
     }
-    guard numbers.backoffDelay >= 0 else { throw .range("backoff_delay", numbers.backoffDelay, 0, .max, .duration) }
-    guard (0...Time.longestRun).contains(numbers.timeout) else {
-      throw .range("timeout", numbers.timeout, 0, Time.longestRun, .duration)
-    }
-    guard (0...Time.longestRun).contains(numbers.stallLimit) else {
-      throw .range("stall_limit", numbers.stallLimit, 0, Time.longestRun, .duration)
-    }
+    try units.check("backoff_delay", numbers.backoffDelay, 0, .max)
+    try units.check("timeout", numbers.timeout, 0, Time.longestRun)
+    try units.check("stall_limit", numbers.stallLimit, 0, Time.longestRun)
     if numbers.latestBegin != 0 {
       guard schedule == .once else {
         throw SeleneError(.invalidArgument, "latest_begin", "is for once tasks only")
       }
-      guard numbers.latestBegin > numbers.initialDelay && numbers.latestBegin <= Time.tenYears else {
-        throw .range(
-          "latest_begin", numbers.latestBegin, numbers.initialDelay + 1, Time.tenYears, .duration,
-          "0, or more than initial_delay and at most 10 years")
-      }
+      try units.check(
+        "latest_begin", numbers.latestBegin, numbers.initialDelay + 1, Time.tenYears,
+        "0, or more than initial_delay and at most 10 years")
     }
     guard numbers.jitter <= 1000 else { throw .range("jitter", numbers.jitter, 0, 1000) }
     guard draft.input.count <= maxInput else {

@@ -8,6 +8,8 @@ package typealias Span = Int64
 
 /// Named durations and limits.
 package enum Time {
+  package static let microsecond: Span = 1_000
+  package static let millisecond: Span = 1_000_000
   package static let second: Span = 1_000_000_000
   package static let minute: Span = 60 * second
   package static let hour: Span = 60 * minute

@@ -31,6 +31,11 @@ package final class HostClock: Callback {
   }
 }
 
+extension Units {
+  /// Of a scheduler with such a clock, or with the system's.
+  package init(_ clock: HostClock?) { self = clock == nil ? .system : .own }
+}
+
 /// Where a scheduler's time comes from.
 struct Clock {
   let host: HostClock?

@@ -46,13 +46,11 @@ struct DriverTerms: Sendable {
   /// Checks every field.
   ///
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
-  init(_ draft: DriverDraft) throws(SeleneError) {
+  init(_ draft: DriverDraft, _ units: Units) throws(SeleneError) {
     for kind in Kind.allCases {
       let field: (budget: Literal, lanes: Literal) =
         kind == .refresh ? ("refresh_budget", "refresh_lanes") : ("processing_budget", "processing_lanes")
-      guard (0...Time.longestRun).contains(draft.budgets[kind]) else {
-        throw .range(field.budget, draft.budgets[kind], 0, Time.longestRun, .duration)
-      }
+      try units.check(field.budget, draft.budgets[kind], 0, Time.longestRun)
       guard (1...Window.mostLanes).contains(draft.lanes[kind]) else {
         throw .range(field.lanes, draft.lanes[kind], 1, Int64(Window.mostLanes))
       }
@@ -60,12 +58,8 @@ struct DriverTerms: Sendable {
     guard draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0 else {
       throw .kinds("kinds", draft.kinds)
     }
-    guard (-1...Time.longestRun).contains(draft.reserve) else {
-      throw .range("reserve", draft.reserve, 0, Time.longestRun, .duration, "-1 (budget / 20), or 0 … 24 h")
-    }
-    guard (0...Time.tenYears).contains(draft.every) else {
-      throw .range("every", draft.every, 0, Time.tenYears, .duration)
-    }
+    try units.check("reserve", draft.reserve, 0, Time.longestRun, or: -1, "-1 (budget / 20), or 0 … 24 h")
+    try units.check("every", draft.every, 0, Time.tenYears)
     var (budgets, limited) = (Self.usualBudgets, KindSet([]))
     for kind in Kind.allCases where draft.budgets[kind] > 0 {
       budgets[kind] = draft.budgets[kind]
@@ -165,8 +159,10 @@ package final class Driver {
   /// Makes one.
   ///
   /// - Throws: `invalidArgument`, `exhausted`.
-  static func make(_ draft: DriverDraft, hasThread: Bool, followsSystem: Bool) throws(SeleneError) -> Driver {
-    let terms = try check(draft, hasThread: hasThread)
+  static func make(
+    _ draft: DriverDraft, _ units: Units, hasThread: Bool, followsSystem: Bool
+  ) throws(SeleneError) -> Driver {
+    let terms = try check(draft, units, hasThread: hasThread)
     return Driver(
       terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch.open(followsSystem ? .system : .pokes))
   }
@@ -175,17 +171,20 @@ package final class Driver {
   ///
   /// - Parameter hasThread: whether its process calls the handlers.
   /// - Throws: `invalidArgument`.
-  static func make(_ draft: DriverDraft, hasThread: Bool, of member: Member) throws(SeleneError) -> Driver {
-    Driver(try check(draft, hasThread: hasThread), hasThread: hasThread, hasLanes: draft.hasLanes, nil, of: member)
+  static func make(
+    _ draft: DriverDraft, _ units: Units, hasThread: Bool, of member: Member
+  ) throws(SeleneError) -> Driver {
+    let terms = try check(draft, units, hasThread: hasThread)
+    return Driver(terms, hasThread: hasThread, hasLanes: draft.hasLanes, nil, of: member)
   }
 
-  private static func check(_ draft: DriverDraft, hasThread: Bool) throws(SeleneError) -> DriverTerms {
+  private static func check(_ draft: DriverDraft, _ units: Units, hasThread: Bool) throws(SeleneError) -> DriverTerms {
     guard !hasThread || !draft.hasLanes else {
       throw SeleneError(
         .unsupported, "flags",
         "SELENE_DRIVER_LANES is for selene_driver_open, library threads work on the windows of this driver")
     }
-    return try DriverTerms(draft)
+    return try DriverTerms(draft, units)
   }
 
   package var descriptor: Int32 { watch?.descriptor ?? -1 }

@@ -71,23 +71,14 @@ package struct Options: Sendable {
 
   /// Checks every field.
   ///
+  /// - Parameter units: of the clock that the scheduler is opened with.
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
-  package init(_ draft: borrowing OptionsDraft) throws(SeleneError) {
-    guard (0...Time.tenYears).contains(draft.maximumBackoff) else {
-      throw .range("maximum_backoff", draft.maximumBackoff, 0, Time.tenYears, .duration)
-    }
-    guard (0...draft.maximumBackoff).contains(draft.minimumBackoff) else {
-      throw .range("minimum_backoff", draft.minimumBackoff, 0, draft.maximumBackoff, .duration, "0 … maximum_backoff")
-    }
-    guard (0...Time.tenYears).contains(draft.minimumIntervalRefresh) else {
-      throw .range("minimum_interval_refresh", draft.minimumIntervalRefresh, 0, Time.tenYears, .duration)
-    }
-    guard (0...Time.tenYears).contains(draft.minimumIntervalProcessing) else {
-      throw .range("minimum_interval_processing", draft.minimumIntervalProcessing, 0, Time.tenYears, .duration)
-    }
-    guard (0...Time.tenYears).contains(draft.releaseAfter) else {
-      throw .range("release_after", draft.releaseAfter, 0, Time.tenYears, .duration)
-    }
+  package init(_ draft: borrowing OptionsDraft, _ units: Units) throws(SeleneError) {
+    try units.check("maximum_backoff", draft.maximumBackoff, 0, Time.tenYears)
+    try units.check("minimum_backoff", draft.minimumBackoff, 0, draft.maximumBackoff, "0 … maximum_backoff")
+    try units.check("minimum_interval_refresh", draft.minimumIntervalRefresh, 0, Time.tenYears)
+    try units.check("minimum_interval_processing", draft.minimumIntervalProcessing, 0, Time.tenYears)
+    try units.check("release_after", draft.releaseAfter, 0, Time.tenYears)
     guard draft.backoffJitter <= 1000 else { throw .range("backoff_jitter", draft.backoffJitter, 0, 1000) }
     guard draft.maxOverrunThreads <= Self.mostOverrunThreads else {
       throw .range("max_overrun_threads", draft.maxOverrunThreads, 0, Int64(Self.mostOverrunThreads))
@@ -95,22 +86,16 @@ package struct Options: Sendable {
     guard (1...Self.mostOverrunThreads).contains(draft.maxOverrunPerHandler) else {
       throw .range("max_overrun_per_handler", draft.maxOverrunPerHandler, 1, Int64(Self.mostOverrunThreads))
     }
-    guard (0...Time.longestRun).contains(draft.stopGrace) else {
-      throw .range("stop_grace", draft.stopGrace, 0, Time.longestRun, .duration)
-    }
+    try units.check("stop_grace", draft.stopGrace, 0, Time.longestRun)
     guard draft.maxInputSize <= Self.greatestInput else {
       throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
     }
-    guard (0...Time.tenYears).contains(draft.crashPause) else {
-      throw .range("crash_pause", draft.crashPause, 0, Time.tenYears, .duration)
-    }
+    try units.check("crash_pause", draft.crashPause, 0, Time.tenYears)
     guard draft.maxOutputSize <= Self.greatestInput else {
       throw .range("max_output_size", draft.maxOutputSize, 0, Int64(Self.greatestInput), .bytes)
     }
-    guard (0...Time.day).contains(draft.expeditedQuota) || draft.expeditedQuota == Time.never else {
-      throw .range(
-        "expedited_quota", draft.expeditedQuota, 0, Time.day, .duration, "0 … 24 h, or SELENE_NEVER for no limit")
-    }
+    try units.check(
+      "expedited_quota", draft.expeditedQuota, 0, Time.day, or: Time.never, "0 … 24 h, or SELENE_NEVER for no limit")
     guard Self.waitLogs.contains(draft.waitLogEntries) else {
       throw .range(
         "wait_log_entries", draft.waitLogEntries, Int64(Self.waitLogs.lowerBound), Int64(Self.waitLogs.upperBound))

@@ -3,14 +3,12 @@
 import CPlatform
 import SeleneCore
 
-extension Scheduler {
-  package static let longestGrace = Time.day
-
+extension Units {
   /// - Throws: `invalidArgument`.
-  static func check(grace: Span) throws(SeleneError) {
-    guard (0...longestGrace).contains(grace) else { throw .range("grace", grace, 0, longestGrace, .duration) }
-  }
+  package func check(grace: Span) throws(SeleneError) { try check("grace", grace, 0, Time.day) }
+}
 
+extension Scheduler {
   // MARK: Drain (R6)
 
   /// The kinds of which something may be dispatched.
@@ -38,8 +36,8 @@ extension Scheduler {
   package static func drain(
     _ handle: UInt64, grace: Span, serve: (Span) -> Bool = { _ in false }
   ) throws(SeleneError) {
-    try check(grace: grace)
     let (scheduler, end) = try enter(handle) { scheduler, _ throws(SeleneError) in
+      try scheduler.units.check(grace: grace)
       if grace > 0 { try scheduler.refuseInsideCallback("waiting for runs") }
       let end = scheduler.end(of: grace)
       scheduler.dispatches(false)
@@ -116,8 +114,10 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func checkClose(_ handle: UInt64, grace: Span) throws(SeleneError) {
-    try check(grace: grace)
-    try enter(handle) { scheduler, _ throws(SeleneError) in try scheduler.refuseInsideCallback("close") }
+    try enter(handle) { scheduler, _ throws(SeleneError) in
+      try scheduler.units.check(grace: grace)
+      try scheduler.refuseInsideCallback("close")
+    }
   }
 
   /// How much of a grace is for runs that are asked to stop.

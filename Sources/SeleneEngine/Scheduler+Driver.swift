@@ -17,7 +17,7 @@ extension Scheduler {
     if hasThread { try refuseWithoutThreads() }
     guard !hasThread || clock.wakes else { throw Self.clockHasNoThread }
     guard governance.driver == nil else { throw Self.driverIsOpen }
-    let driver = try Driver.make(draft, hasThread: hasThread, followsSystem: clock.host == nil)
+    let driver = try Driver.make(draft, units, hasThread: hasThread, followsSystem: clock.host == nil)
     if hasThread {
       try ensureThreads(1)
       submit(.drive(driver))
@@ -35,8 +35,8 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `invalidHandle`, `forked`, `reentrant`.
   package static func stopDriver(_ handle: UInt64, grace: Span) throws(SeleneError) {
-    try check(grace: grace)
     let scheduler = try enter(handle) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.units.check(grace: grace)
       try scheduler.refuseInsideCallback("stopping the driver")
       scheduler.stopDriver(grace: grace, at: moment.now)
       return scheduler
@@ -111,7 +111,7 @@ extension Scheduler {
   package func openDriver(_ draft: DriverDraft, hasThread: Bool, for member: Member) throws(SeleneError) {
     guard !hasThread || clock.wakes else { throw Self.clockHasNoThread }
     guard member.driver == nil else { throw Self.driverIsOpen }
-    member.driver = try Driver.make(draft, hasThread: hasThread, of: member)
+    member.driver = try Driver.make(draft, units, hasThread: hasThread, of: member)
     crews.hasDrivers = true
     lookAgain()
   }
@@ -432,7 +432,7 @@ extension Scheduler {
     draft.budget = (governance.driver?.terms.budgets ?? DriverTerms.usualBudgets)[kind]
     draft.isOpenEnded =
       governance.driver?.terms.isOpenEnded(KindSet(kind), rations: governance.governor.profile.rationsTime) ?? false
-    _ = try startAsync(Window(draft), receive: nil, destroy: nil, at: moment)
+    _ = try startAsync(Window(draft, .own), receive: nil, destroy: nil, at: moment)
   }
 
   /// Ends the window of a run in flight, as if its time had run out.

@@ -24,6 +24,7 @@ extension Scheduler {
     _ number: Int32, _ value: Int64, validFor: Span, at moment: Moment
   ) throws(SeleneError) {
     let signal = try Signal(checking: number)
+    try units.check("valid_for", validFor, .min, .max)
     let now = moment.now
     let until = validFor > 0 ? now.adding(validFor) : Time.never
     try tell(at: now, isKept: signal.isKept) { governor throws(SeleneError) in
@@ -73,6 +74,8 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, a status of stores; then nothing has changed.
   package func reportUse(from begin: Instant, to end: Instant, at moment: Moment) throws(SeleneError) {
+    try units.check(instant: "began_at", begin, .min, .max)
+    try units.check(instant: "ended_at", end, .min, .max)
     guard begin <= end else { throw .range("ended_at", end, begin, .max, .instant, "began_at or later") }
     guard end <= moment.now else { throw .range("ended_at", end, .min, moment.now, .instant, "now or earlier") }
     try tell(at: moment.now, isKept: true) {

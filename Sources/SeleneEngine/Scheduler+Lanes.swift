@@ -182,7 +182,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`; with no grace a status of stores, then the cycle goes on.
   package func drain(_ cycle: Cycle, grace: Span, at moment: Moment) throws(SeleneError) {
-    try Self.check(grace: grace)
+    try units.check(grace: grace)
     guard !cycle.isEnded else { return }
     if grace == 0 { try endRuns(cycle.runs.filter { $0.isOpen }, of: cycle, at: moment.now) }
     drain(cycle, for: grace, at: moment.now)

@@ -340,7 +340,7 @@ extension Scheduler {
     guard !cycle.isEnded, isShared(cycle, by: member), let place = share(of: member, in: cycle) else {
       return try drain(cycle, grace: grace, at: moment)
     }
-    try Self.check(grace: grace)
+    try units.check(grace: grace)
     if grace == 0 { try endRuns(member.openRuns(of: cycle), of: cycle, at: moment.now) }
     let over = min(cycle.time.deadline, moment.now.adding(grace))
     let old = member.shares[place].ending

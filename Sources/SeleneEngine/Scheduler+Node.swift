@@ -25,7 +25,7 @@ extension Scheduler {
     var options = draft.options
     // Nodes that are opened at one instant do not come back at one.
     options.seed = UInt64(bitPattern: platform_wall_clock()) ^ (life << 32)
-    try options.check()
+    try options.check(units)
     let machine = FleetNode(options)
     let statements = NodeStatements(
       schema: Bytes(copying: draft.schema), name: Bytes(copying: draft.name), version: Bytes(copying: draft.version),
@@ -52,7 +52,7 @@ extension Scheduler {
   ///
   /// - Throws: `invalidArgument`, `unsupported` without a node.
   package func leaveFleet(grace: Span, at moment: Moment) throws(SeleneError) {
-    guard (0...Self.longestGrace).contains(grace) else { throw .range("grace", grace, 0, Self.longestGrace, .duration) }
+    try units.check(grace: grace)
     try openedNode().machine.close(at: moment.now, grace: grace)
   }
 
@@ -595,7 +595,7 @@ extension Scheduler {
     draft.numbers.constraints = fleetClass.constraints.rawValue
     draft.numbers.expectedResponse = min(node?.machine.likely(run) ?? run.estimate, Time.longestRun)
     let definition = try TaskDefinition.checked(
-      draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+      draft, .own, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
     var slot = -1
     try change(at: now) { (changes) throws(SeleneError) in
       slot = try table.receive(definition, at: now, enabled: enabled, &changes)

@@ -33,11 +33,8 @@ extension Scheduler {
   }
 
   private func checkEnd(_ until: Instant, at now: Instant) throws(SeleneError) {
-    let last = now.adding(Time.tenYears)
-    guard until > now, until <= last else {
-      throw .range(
-        "until", until, now.adding(1), last, .instant, "instants after now, up to 10 years ahead")
-    }
+    try units.check(
+      instant: "until", until, now.adding(1), now.adding(Time.tenYears), "instants after now, up to 10 years ahead")
   }
 
   /// What is paused, that of all tasks first: kinds that end together are one.

@@ -94,9 +94,7 @@ extension Scheduler {
     guard let outcome = Outcome(rawValue: outcome), outcome.mayBeGiven else {
       throw .outcome(outcome)
     }
-    if let retryDelay, !(0...Time.tenYears).contains(retryDelay) {
-      throw .range("delay", retryDelay, 0, Time.tenYears, .duration)
-    }
+    if let retryDelay { try units.check("delay", retryDelay, 0, Time.tenYears) }
     if let next { try checkNext(next, at: moment.now) }
     runs.takeBackLent(number)
     let run = try runs.find(number)

@@ -10,7 +10,7 @@ extension Scheduler {
   package func register(_ draft: borrowing TaskDraft, at moment: Moment) throws(SeleneError) -> Disposition {
     if !cycles.isEmpty { readFirst(Constraints(rawValue: draft.numbers.constraints), at: moment.now) }
     let definition = try TaskDefinition.checked(
-      draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+      draft, units, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
     let disposition = try change(at: moment.now) { (changes) throws(SeleneError) in
       try table.register(definition, at: moment.now, enabled: enabled, &changes)
     }
@@ -42,7 +42,7 @@ extension Scheduler {
           var draft = TaskDraft()
           try read(index, &draft)
           let definition = try TaskDefinition.checked(
-            draft, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
+            draft, units, backoff: options.policy.backoff, maxInput: options.policy.maxInput, pool: &table.terms)
           results.append(.success(try table.register(definition, at: moment.now, enabled: enabled, &changes)))
         } catch {
           results.append(.failure(error))
@@ -146,8 +146,7 @@ extension Scheduler {
   }
 
   func checkNext(_ next: Instant, at now: Instant) throws(SeleneError) {
-    let last = now.adding(Time.tenYears)
-    guard (0...last).contains(next) else { throw .range("next", next, 0, last, .instant) }
+    try units.check(instant: "next", next, 0, now.adding(Time.tenYears))
   }
 
   /// Removes terminal records.

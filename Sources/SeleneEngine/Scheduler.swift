@@ -17,6 +17,8 @@ package final class Scheduler: @unchecked Sendable {
   let table: TaskTable
   var saver: Saver
   var clock: Clock
+  /// What a host's numbers of time are of.
+  package var units: Units { Units(clock.host) }
   var conditions = Conditions(Signals(), at: .min)
   /// The constraints whose signals the host set by their bits, which the next such call clears unless it has them, too.
   var setByBit: Constraints = []

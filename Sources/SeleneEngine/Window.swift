@@ -54,8 +54,9 @@ package struct Window {
 
   /// Checks every field.
   ///
+  /// - Parameter units: of the scheduler's clock.
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
-  package init(_ draft: WindowDraft) throws(SeleneError) {
+  package init(_ draft: WindowDraft, _ units: Units) throws(SeleneError) {
     let onlyTask = draft.task.count > 0
     guard onlyTask || (draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0) else {
       throw .kinds("kinds", draft.kinds)
@@ -65,12 +66,8 @@ package struct Window {
     }
     guard draft.lanes == 1 || !draft.isInline else { throw .range("lanes", draft.lanes, 1, 1).of("an inline window") }
     guard draft.lanes == 1 || !onlyTask else { throw .range("lanes", draft.lanes, 1, 1).of("a window of one task") }
-    guard (1...Time.longestRun).contains(draft.budget) else {
-      throw .range("budget", draft.budget, 1, Time.longestRun, .duration)
-    }
-    guard (-1...draft.budget).contains(draft.reserve) else {
-      throw .range("reserve", draft.reserve, 0, draft.budget, .duration, "-1 (budget / 20), or 0 … budget")
-    }
+    try units.check("budget", draft.budget, 1, Time.longestRun)
+    try units.check("reserve", draft.reserve, 0, draft.budget, or: -1, "-1 (budget / 20), or 0 … budget")
     if onlyTask { try Identifier.check(draft.task, "task") }
     kinds = KindSet(rawValue: draft.kinds)
     lanes = Int(draft.lanes)

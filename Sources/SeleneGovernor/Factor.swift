@@ -57,8 +57,8 @@ package enum Factor: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// What its numbers count.
-  var unit: Fault.Unit { self == .rate || self == .recentUse ? .duration : .number }
+  /// Whether its numbers are ns.
+  var isDuration: Bool { self == .rate || self == .recentUse }
 
   /// What the built-in profiles require.
   package var usualRequirement: Int64 {

@@ -129,7 +129,7 @@ package struct Profile: Sendable {
       try profile.take(
         RuleDraft(
           factor: Int32(place / 2 + 1), kinds: UInt32(place % 2 + 1), mode: Int32(truncatingIfNeeded: cell & 3),
-          preempts: cell & 4 != 0, weight: cell >> 3, required: numbers[1 + place * 2 + 1]))
+          preempts: cell & 4 != 0, weight: cell >> 3, required: numbers[1 + place * 2 + 1]), .own)
     }
     var place = head
     while place < numbers.count {
@@ -137,7 +137,7 @@ package struct Profile: Sendable {
       try profile.take(
         QuotaDraft(
           kinds: UInt32(numbers[place]), measure: Int32(exactly: numbers[place + 1]) ?? 0, limit: numbers[place + 2],
-          period: numbers[place + 3]))
+          period: numbers[place + 3]), .own)
       place += 4
     }
     self = profile

@@ -54,17 +54,18 @@ extension Profile {
 
   /// Checks every field of a draft; later rows for the same cell win.
   ///
+  /// - Parameter units: of the scheduler's clock.
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
-  package init(_ draft: borrowing ProfileDraft) throws(SeleneError) {
+  package init(_ draft: borrowing ProfileDraft, _ units: Units) throws(SeleneError) {
     guard let base = UInt8(exactly: draft.base).flatMap(BuiltInProfile.init) else {
       throw .range("base", draft.base, 0, 3, .number, "0 (open), 1 (apple), 2 (server) or 3 (strict)")
     }
     self = base.profile
     if draft.threshold != -1 { threshold = draft.threshold }
     try checkThreshold()
-    for row in draft.rules { try take(row) }
+    for row in draft.rules { try take(row, units) }
     if !draft.quotas.isEmpty { quotas = [] }
-    for row in draft.quotas { try take(row) }
+    for row in draft.quotas { try take(row, units) }
   }
 
   func checkThreshold() throws(SeleneError) {
@@ -73,23 +74,25 @@ extension Profile {
     }
   }
 
-  mutating func take(_ row: RuleDraft) throws(SeleneError) {
+  mutating func take(_ row: RuleDraft, _ units: Units) throws(SeleneError) {
     guard let factor = UInt8(exactly: row.factor).flatMap(Factor.init) else {
       throw .range("factor", row.factor, 1, Int64(Factor.count))
     }
-    let rule = try Self.checked(row, factor)
+    let rule = try Self.checked(row, factor, units)
     let kinds = try Self.kinds(row.kinds)
     for kind in Kind.allCases where kinds.contains(kind) { set(rule, factor, kind) }
   }
 
-  mutating func take(_ row: QuotaDraft) throws(SeleneError) {
+  mutating func take(_ row: QuotaDraft, _ units: Units) throws(SeleneError) {
     guard let measure = UInt8(exactly: row.measure).flatMap(Measure.init) else {
       throw .range("measure", row.measure, 1, 4, .number, "1 (window time), 2 (CPU time), 3 (windows) or 4 (bytes)")
     }
-    guard row.limit > 0 else { throw .range("limit", row.limit, 1, .max) }
-    guard row.period >= Time.second && row.period <= Time.day else {
-      throw .range("period", row.period, Time.second, Time.day, .duration)
+    if measure == .windowTime || measure == .cpuTime {
+      try units.check("limit", row.limit, 1, .max)
+    } else {
+      guard row.limit > 0 else { throw .range("limit", row.limit, 1, .max) }
     }
+    try units.check("period", row.period, Time.second, Time.day)
     let kinds = try Self.kinds(row.kinds)
     for kind in Kind.allCases where kinds.contains(kind) {
       var places = Self.mostQuotas
@@ -99,7 +102,7 @@ extension Profile {
     }
   }
 
-  private static func checked(_ row: RuleDraft, _ factor: Factor) throws(SeleneError) -> Rule {
+  private static func checked(_ row: RuleDraft, _ factor: Factor, _ units: Units) throws(SeleneError) -> Rule {
     guard let mode = UInt8(exactly: row.mode).flatMap(RuleMode.init) else {
       throw .range("mode", row.mode, 0, 2, .number, "0 (ignored), 1 (veto) or 2 (weight)").of(factor.name)
     }
@@ -107,8 +110,12 @@ extension Profile {
     guard mode != .ignored else { return rule }
     rule.mode = mode
     rule.required = row.required == RuleDraft.usual ? factor.usualRequirement : row.required
-    guard rule.required >= 0 && rule.required <= factor.greatest else {
-      throw .range("required", row.required, 0, factor.greatest, factor.unit).of(factor.name)
+    if factor.isDuration {
+      try units.check("required", rule.required, 0, factor.greatest, of: factor.name)
+    } else {
+      guard rule.required >= 0 && rule.required <= factor.greatest else {
+        throw .range("required", row.required, 0, factor.greatest).of(factor.name)
+      }
     }
     if mode == .weight {
       guard row.weight >= 1 && row.weight <= greatestWeight else {

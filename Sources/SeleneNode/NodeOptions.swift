@@ -27,17 +27,12 @@ package struct NodeOptions: Sendable {
 
   /// Checks every field.
   ///
+  /// - Parameter units: of the scheduler's clock.
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
-  package func check() throws(SeleneError) {
-    guard Self.leases.contains(lease) else {
-      throw .range("lease", lease, Self.leases.lowerBound, Self.leases.upperBound, .duration)
-    }
-    guard Self.horizons.contains(horizon) else {
-      throw .range("horizon", horizon, Self.horizons.lowerBound, Self.horizons.upperBound, .duration)
-    }
-    guard Self.polls.contains(poll) else {
-      throw .range("poll", poll, Self.polls.lowerBound, Self.polls.upperBound, .duration)
-    }
+  package func check(_ units: Units) throws(SeleneError) {
+    try units.check("lease", lease, Self.leases.lowerBound, Self.leases.upperBound)
+    try units.check("horizon", horizon, Self.horizons.lowerBound, Self.horizons.upperBound)
+    try units.check("poll", poll, Self.polls.lowerBound, Self.polls.upperBound)
   }
 
   var reach: Span { min(horizon, lease / 3) }

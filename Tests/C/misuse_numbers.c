@@ -83,20 +83,22 @@ static const struct number task_numbers[] = {
      {256, 257, 0x80000000, UINT32_MAX, MARK},
      {0, 1, 3, 4, 128, 255, MARK}},
     {NUMBER(selene_task, expected_response),
-     {-2, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
-     {-1, 0, 1, SELENE_DAY, MARK}},
+     {1, SELENE_MILLISECOND - 1, -2, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
+     {-1, 0, SELENE_MILLISECOND, SELENE_DAY, MARK}},
     {NUMBER(selene_task, initial_delay),
-     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, 1, TEN_YEARS, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
     /* Ignored where the task is not periodic. */
     {NUMBER(selene_task, period), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
-    {NUMBER(selene_task, backoff_delay), {MARK}, {0, 1, SELENE_DAY, TEN_YEARS, INT64_MAX, MARK}},
+    {NUMBER(selene_task, backoff_delay),
+     {1, SELENE_MILLISECOND - 1, MARK},
+     {0, SELENE_MILLISECOND, SELENE_DAY, TEN_YEARS, INT64_MAX, MARK}},
 };
 
 static const struct number periodic_numbers[] = {
     {NUMBER(selene_task, period),
-     {-1, 0, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {1, SELENE_HOUR, TEN_YEARS, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, 0, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {SELENE_MILLISECOND, SELENE_HOUR, TEN_YEARS, MARK}},
     {NUMBER(selene_task, recurrence), {-1, 3, 99, INT32_MIN, MARK}, {0, 1, 2, MARK}},
     {NUMBER(selene_task, initial_delay),
      {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
@@ -105,8 +107,8 @@ static const struct number periodic_numbers[] = {
 
 static const struct number flex_numbers[] = {
     {NUMBER(selene_task, flex),
-     {-1, INT64_MIN, SELENE_HOUR + 1, INT64_MAX, MARK},
-     {0, 1, SELENE_HOUR - 1, SELENE_HOUR, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_HOUR + 1, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, SELENE_HOUR - 1, SELENE_HOUR, MARK}},
 };
 
 static void test_task_numbers(void) {
@@ -114,7 +116,7 @@ static void test_task_numbers(void) {
     try_numbers(task_numbers, COUNT(task_numbers), &task, sizeof task, use_task);
     task.schedule = SELENE_SCHEDULE_PERIODIC;
     task.kind = SELENE_KIND_PROCESSING;
-    task.period = 1;
+    task.period = SELENE_MILLISECOND;
     try_numbers(periodic_numbers, COUNT(periodic_numbers), &task, sizeof task, use_task);
     task.period = SELENE_HOUR;
     try_numbers(flex_numbers, COUNT(flex_numbers), &task, sizeof task, use_task);
@@ -145,11 +147,11 @@ static const struct number window_numbers[] = {
      {0, 1025, 9999, 0x80000000, UINT32_MAX, MARK},
      {1, 2, 64, 1024, MARK}},
     {NUMBER(selene_window, budget),
-     {0, -1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
-     {1, SELENE_SECOND, SELENE_DAY, MARK}},
+     {1, SELENE_MILLISECOND - 1, 0, -1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
+     {SELENE_MILLISECOND, SELENE_SECOND, SELENE_DAY, MARK}},
     {NUMBER(selene_window, reserve),
-     {-2, -99, INT64_MIN, 30 * SELENE_SECOND + 1, INT64_MAX, MARK},
-     {-1, 0, 1, 30 * SELENE_SECOND, MARK}},
+     {1, SELENE_MILLISECOND - 1, -2, -99, INT64_MIN, 30 * SELENE_SECOND + 1, INT64_MAX, MARK},
+     {-1, 0, SELENE_MILLISECOND, 30 * SELENE_SECOND, MARK}},
 };
 
 static void test_window_numbers(void) {
@@ -210,20 +212,20 @@ static const struct number options_numbers[] = {
     {NUMBER(selene_options, max_pending_refresh), {MARK}, {0, 1, 1000000, UINT32_MAX, MARK}},
     {NUMBER(selene_options, max_pending_processing), {MARK}, {0, 1, 1000000, UINT32_MAX, MARK}},
     {NUMBER(selene_options, minimum_backoff),
-     {-1, INT64_MIN, 5 * SELENE_HOUR + 1, INT64_MAX, MARK},
-     {0, 1, 5 * SELENE_HOUR, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, 5 * SELENE_HOUR + 1, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, 5 * SELENE_HOUR, MARK}},
     {NUMBER(selene_options, maximum_backoff),
      {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
      {10 * SELENE_SECOND, TEN_YEARS, MARK}},
     {NUMBER(selene_options, minimum_interval_refresh),
-     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, 1, TEN_YEARS, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
     {NUMBER(selene_options, minimum_interval_processing),
-     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, 1, TEN_YEARS, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
     {NUMBER(selene_options, release_after),
-     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, 1, TEN_YEARS, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
     {NUMBER(selene_options, backoff_jitter),
      {1001, 0x80000000, UINT32_MAX, MARK},
      {0, 1, 1000, MARK}},
@@ -231,8 +233,8 @@ static const struct number options_numbers[] = {
      {1025, 0x80000000, UINT32_MAX, MARK},
      {0, 1, 1024, MARK}},
     {NUMBER(selene_options, stop_grace),
-     {-1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
-     {0, 1, SELENE_DAY, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, SELENE_DAY, MARK}},
     {NUMBER(selene_options, thread_stack_size),
      {1, 65535, (INT64_C(1) << 30) + 1, -1, INT64_MIN, INT64_MAX, MARK},
      {0, 65536, 65537, INT64_C(1) << 30, MARK}},
@@ -241,8 +243,8 @@ static const struct number options_numbers[] = {
      {0, 1, 15, 65537, -1, INT64_MIN, INT64_MAX, MARK},
      {16, 17, 4096, 65536, MARK}},
     {NUMBER(selene_options, expedited_quota),
-     {-1, INT64_MIN, SELENE_DAY + 1, SELENE_NEVER - 1, MARK},
-     {0, 1, SELENE_DAY, SELENE_NEVER, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_DAY + 1, SELENE_NEVER - 1, MARK},
+     {0, SELENE_MILLISECOND, SELENE_DAY, SELENE_NEVER, MARK}},
     {NUMBER(selene_options, max_overrun_per_handler),
      {0, 1025, 0x80000000, UINT32_MAX, MARK},
      {1, 2, 1024, MARK}},
@@ -252,8 +254,8 @@ static const struct number options_numbers[] = {
      {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
      {0, 1, INT64_C(1) << 29, MARK}},
     {NUMBER(selene_options, crash_pause),
-     {-1, INT64_MIN, SELENE_DAY * 3653 + 1, INT64_MAX, MARK},
-     {0, 1, SELENE_DAY * 3653, MARK}},
+     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_DAY * 3653 + 1, INT64_MAX, MARK},
+     {0, SELENE_MILLISECOND, SELENE_DAY * 3653, MARK}},
     {NUMBER(selene_options, max_output_size),
      {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
      {0, 1, INT64_C(1) << 29, MARK}},

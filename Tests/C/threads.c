@@ -97,7 +97,7 @@ static selene_run take_over(void) {
 
 static void complete(selene_run run, uint64_t *random) {
     if (below(random, 8) == 0)
-        ONE_OF(selene_run_retry(run, (int64_t)below(random, SELENE_MILLISECOND)), SELENE_OK,
+        ONE_OF(selene_run_retry(run, (int64_t)below(random, 3) * SELENE_MILLISECOND), SELENE_OK,
                SELENE_ERROR_STALE_RUN, SELENE_ERROR_ALREADY_COMPLETED);
     else
         ONE_OF(selene_run_complete(run, (int32_t)below(random, 4)), SELENE_OK,
@@ -281,8 +281,8 @@ static void turn_register(uint64_t *random) {
     task.tags = tags;
     task.tag_count = (uint32_t)below(random, TAGS + 1);
     if (below(random, 3) == 0) task.group = SELENE_TEXT("group");
-    task.period = 1 + (int64_t)below(random, 5 * SELENE_MILLISECOND);
-    task.expected_response = (int64_t)below(random, 5 * SELENE_MILLISECOND);
+    task.period = (1 + (int64_t)below(random, 5)) * SELENE_MILLISECOND;
+    task.expected_response = (int64_t)below(random, 5) * SELENE_MILLISECOND;
     task.input = id;
     task.input_length = (int64_t)strlen(id);
     if (ONE_OF(selene_task_register(scheduler, &task, &disposition), SELENE_OK,
@@ -408,7 +408,7 @@ static selene_window random_window(uint64_t *random) {
     selene_window window = SELENE_WINDOW_INIT;
     window.kinds = 1 + (uint32_t)below(random, 3);
     window.lanes = 1 + (uint32_t)below(random, 4);
-    window.budget = 1 + (int64_t)below(random, 20 * SELENE_MILLISECOND);
+    window.budget = SELENE_MILLISECOND + (int64_t)below(random, 20 * SELENE_MILLISECOND);
     window.flags = below(random, 4) == 0 ? SELENE_WINDOW_STRICT_FIT : 0;
     return window;
 }

@@ -65,7 +65,7 @@ struct Recipe {
   func define(backoff bounds: BackoffBounds = BackoffBounds(), maxInput: UInt64 = 10_240) throws -> TaskDefinition {
     var pool = TermsPool()
     return try withDraft { draft in
-      try TaskDefinition.checked(draft, backoff: bounds, maxInput: maxInput, pool: &pool)
+      try TaskDefinition.checked(draft, .own, backoff: bounds, maxInput: maxInput, pool: &pool)
     }
   }
 
@@ -73,7 +73,7 @@ struct Recipe {
   func define(in table: TaskTable) throws -> TaskDefinition {
     try withDraft { draft in
       try TaskDefinition.checked(
-        draft, backoff: table.policy.backoff, maxInput: table.policy.maxInput, pool: &table.terms)
+        draft, .own, backoff: table.policy.backoff, maxInput: table.policy.maxInput, pool: &table.terms)
     }
   }
 }

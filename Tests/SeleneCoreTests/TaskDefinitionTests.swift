@@ -64,7 +64,7 @@ import Testing
     var pool = TermsPool()
     func define(_ id: String, _ change: (inout Recipe) -> Void) throws -> TaskDefinition {
       try Recipe(id, .periodic, change).withDraft {
-        try TaskDefinition.checked($0, backoff: BackoffBounds(), maxInput: 0, pool: &pool)
+        try TaskDefinition.checked($0, .own, backoff: BackoffBounds(), maxInput: 0, pool: &pool)
       }
     }
     let plain = try define("plain") { _ in }

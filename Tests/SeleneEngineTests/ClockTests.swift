@@ -65,7 +65,7 @@ import Testing
         if box.handle != 0 { codes.append(refusal { try Scheduler.enter(box.handle) { $1.now } }) }
         return 5
       }, destroy: { destroyed.value += 1 })
-    let handle = try Scheduler.open(Options(OptionsDraft()), clock)
+    let handle = try Scheduler.open(Options(OptionsDraft(), .own), clock)
     box.handle = handle
     #expect(try Scheduler.enter(handle) { $1.now } == 5)
     #expect(codes == [.reentrant])

@@ -28,7 +28,7 @@ import Testing
     draft.rules = factors.map {
       RuleDraft(factor: Int32($0.rawValue), kinds: KindSet.all.rawValue, mode: 1, preempts: false)
     }
-    var governor = Governor(try Profile(draft))
+    var governor = Governor(try Profile(draft, .own))
     governor.signals = signals
     return governor
   }

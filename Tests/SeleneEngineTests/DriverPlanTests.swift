@@ -49,7 +49,7 @@ enum Said: Equatable {
     }
     var draft = DriverDraft()
     driver(&draft)
-    var view = DriverView(terms: try DriverTerms(draft), table: desk.table, governor: Governor(), now: now)
+    var view = DriverView(terms: try DriverTerms(draft, .own), table: desk.table, governor: Governor(), now: now)
     try change(&view)
     return view
   }
@@ -59,7 +59,7 @@ enum Said: Equatable {
     draft.rules = [
       RuleDraft(factor: Int32(factor.rawValue), kinds: KindSet.all.rawValue, mode: 1, preempts: preempts)
     ]
-    return try Profile(draft)
+    return try Profile(draft, .own)
   }
 
   private static var fetch: Recipe { Recipe("fetch", .once) }
@@ -138,7 +138,7 @@ enum Said: Equatable {
       try view([pack, fetch], driver: { $0.together = true }) {
         var draft = ProfileDraft()
         draft.rules = [RuleDraft(factor: Int32(Factor.metered.rawValue), kinds: refresh.rawValue, mode: 1)]
-        $0.governor = Governor(try Profile(draft))
+        $0.governor = Governor(try Profile(draft, .own))
         try $0.governor.signals.set(.metered, 1, by: .host, at: now)
       }
     },
@@ -314,7 +314,7 @@ enum Said: Equatable {
     var draft = ProfileDraft()
     draft.rules = [RuleDraft(factor: Int32(Factor.budget.rawValue), kinds: KindSet.all.rawValue, mode: 1)]
     draft.quotas = [QuotaDraft(kinds: refresh.rawValue, measure: 1, limit: limit)]
-    var governor = Governor(try Profile(draft))
+    var governor = Governor(try Profile(draft, .own))
     if used > 0 {
       governor.begin(.refresh, budget: used, at: now - used - Time.minute)
       governor.end(.refresh, at: now - Time.minute)
@@ -379,7 +379,7 @@ enum Said: Equatable {
     func refuses(_ change: (inout DriverDraft) -> Void) -> Bool {
       var draft = DriverDraft()
       change(&draft)
-      return (try? DriverTerms(draft)) == nil
+      return (try? DriverTerms(draft, .own)) == nil
     }
     #expect(!refuses { _ in })
     #expect(refuses { $0.kinds = 0 } && refuses { $0.kinds = 4 } && !refuses { $0.kinds = 1 })

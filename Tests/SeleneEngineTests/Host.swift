@@ -32,7 +32,7 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     let clock = onSystemClock ? nil : VirtualClock(now)
     self.clock = clock
     handle = try Scheduler.open(
-      Options(draft), clock.map { clock in HostClock(read: { clock.now }, destroy: nil) }, on: store)
+      Options(draft, .own), clock.map { clock in HostClock(read: { clock.now }, destroy: nil) }, on: store)
     try satisfy(.all)
   }
 
@@ -165,7 +165,7 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     var draft = WindowDraft()
     draft.budget = budget
     change(&draft)
-    return try Window(draft)
+    return try Window(draft, .own)
   }
 
   func begin(_ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }) throws -> UInt64 {

@@ -58,7 +58,7 @@ import Testing
     for value in field.allowed + field.refused {
       var draft = OptionsDraft()
       field.set(&draft, value)
-      let code = refusal { try Options(draft) }
+      let code = refusal { try Options(draft, .own) }
       #expect(code == (field.allowed.contains(value) ? nil : .invalidArgument), "\(field.name) \(value)")
     }
   }
@@ -83,13 +83,13 @@ import Testing
     refusal {
       var draft = WindowDraft()
       change(&draft)
-      _ = try Window(draft)
+      _ = try Window(draft, .own)
     }
   }
 
   @Test("C1 a window's defaults: refresh, one lane, 30 s, reserve a twentieth, not strict")
   func windowDefaults() throws {
-    let window = try Window(WindowDraft())
+    let window = try Window(WindowDraft(), .own)
     #expect(window.kinds == KindSet(.refresh))
     #expect(window.lanes == 1)
     #expect(window.budget == 30 * Time.second)

@@ -139,7 +139,7 @@ import Testing
     guard let signal = factor.signal else { return }
     var draft = ProfileDraft()
     draft.rules = [RuleDraft(factor: Int32(factor.rawValue), kinds: 3, mode: 1)]
-    var governor = Governor(try Profile(draft))
+    var governor = Governor(try Profile(draft, .own))
     if factor == .battery { try governor.signals.set(.discharging, 1, by: .probe, at: 0) }
     let required = factor.usualRequirement
     try governor.signals.set(signal, required, by: .probe, at: 0)
@@ -169,7 +169,7 @@ import Testing
     ]
     for (threshold, granted) in [(333, true), (334, false), (1000, false), (0, true)] as [(Int64, Bool)] {
       draft.threshold = threshold
-      var governor = Governor(try Profile(draft))
+      var governor = Governor(try Profile(draft, .own))
       try governor.signals.set(.metered, 1, by: .host, at: 0, until: 9)
       let decision = governor.decide(.refresh, at: 0)
       #expect(decision.score == 333)

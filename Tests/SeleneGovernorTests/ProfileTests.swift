@@ -78,7 +78,7 @@ enum Tables {
       RuleDraft(factor: Int32(Factor.metered.rawValue), kinds: 1, mode: 2, weight: 7),
     ]
     draft.quotas = [QuotaDraft(kinds: 3, measure: 4, limit: 1_000_000, period: Time.hour)]
-    let profile = try Profile(draft)
+    let profile = try Profile(draft, .own)
     #expect(profile.threshold == 700)
     #expect(profile.rule(.externalPower, .processing).preempts)
     #expect(profile.rule(.externalPower, .processing).required == 1)
@@ -94,7 +94,7 @@ enum Tables {
   func roundTrip(base: Int32) throws {
     var draft = ProfileDraft()
     draft.base = base
-    let profile = try Profile(draft)
+    let profile = try Profile(draft, .own)
     let builtIn = try #require(BuiltInProfile(rawValue: UInt8(base))).profile
     #expect(profile.numbers == builtIn.numbers)
     let again = try Profile(numbers: profile.numbers)
@@ -131,7 +131,7 @@ enum Tables {
     var draft = ProfileDraft()
     change(&draft)
     do throws(SeleneError) {
-      _ = try Profile(draft)
+      _ = try Profile(draft, .own)
       Issue.record("\(field) was accepted")
     } catch {
       #expect(error.code == .invalidArgument)

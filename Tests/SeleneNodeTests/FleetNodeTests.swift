@@ -1053,7 +1053,7 @@ import Testing
     func options(_ change: (inout NodeOptions) -> Void) -> String? {
       var options = NodeOptions()
       change(&options)
-      return fault { () throws(SeleneError) in try options.check() }
+      return fault { () throws(SeleneError) in try options.check(.own) }
     }
     #expect(options { $0.lease = 1 }?.hasPrefix("lease: ") == true)
     #expect(options { $0.lease = 2 * Time.hour }?.hasPrefix("lease: ") == true)

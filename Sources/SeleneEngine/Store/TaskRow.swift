@@ -188,9 +188,8 @@ struct PackedTerms: TaskNumberVisitor {
     guard numbers.later.isAtEnd else { return nil }
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
     let bounds = BackoffBounds(minimum: 0, maximum: .max)
-    guard let definition = try? TaskDefinition.checked(draft, backoff: bounds, maxInput: .max, pool: &pool) else {
-      return nil
-    }
+    guard let definition = try? TaskDefinition.checked(draft, .own, backoff: bounds, maxInput: .max, pool: &pool)
+    else { return nil }
     // Such terms have no name for other tasks.
     terms = draft.handler.equals(id) ? nil : definition.terms
     bytes = Array(packed)

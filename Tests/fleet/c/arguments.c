@@ -205,7 +205,14 @@ static void test_register(void) {
     BAD_TASK("expected_response: -2", task.expected_response = -2);
     BAD_TASK("initial_delay: -1", task.initial_delay = -1);
     BAD_TASK("period: 0", task.schedule = SELENE_SCHEDULE_PERIODIC);
-    BAD_TASK("flex: 2", (task.schedule = SELENE_SCHEDULE_PERIODIC, task.period = 1, task.flex = 2));
+    BAD_TASK("flex: 2000000000", (task.schedule = SELENE_SCHEDULE_PERIODIC,
+                                  task.period = SELENE_SECOND, task.flex = 2 * SELENE_SECOND));
+    /* V21: what was meant in another unit. */
+    BAD_TASK("initial_delay: 5 ns is out of range, allowed are 1000000 … 315619200000000000; "
+             "durations are in nanoseconds, was 5 * SELENE_SECOND meant?",
+             task.initial_delay = 5);
+    BAD_TASK("period: 60 ns", (task.schedule = SELENE_SCHEDULE_PERIODIC, task.period = 60));
+    BAD_TASK("expected_response: 999999 ns", task.expected_response = SELENE_MILLISECOND - 1);
     BAD_TASK("backoff_delay: -1", task.backoff_delay = -1);
     BAD_TASK("input_length: -1", task.input_length = -1);
     BAD_TASK("input: is NULL", task.input_length = 1);
@@ -369,6 +376,7 @@ static void test_calls(void) {
     INVALID("id: 0 bytes", selene_fleet_result(fleet, NULL, 0, &bytes));
     INVALID("out_result: is NULL", selene_fleet_result(fleet, "a", 1, NULL));
     INVALID("span: -1", selene_fleet_pause(fleet, -1));
+    INVALID("span: 60 ns", selene_fleet_pause(fleet, 60));
     INVALID("age: -1", selene_fleet_prune(fleet, -1, &count));
     INVALID("out_items: is NULL", selene_fleet_status(fleet, NULL));
     /* Without a database. */

@@ -55,7 +55,7 @@ struct Host {
     options.horizon = told["horizon"].integer ?? options.horizon
     options.poll = told["poll"].integer ?? options.poll
     options.seed = UInt64(ProcessInfo.processInfo.processIdentifier)
-    try options.check()
+    try options.check(.own)
     node = FleetNode(options)
     func text(_ key: String) -> Bytes { Bytes(Data((told[key].string ?? "").utf8)) }
     statements = NodeStatements(

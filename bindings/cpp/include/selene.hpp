@@ -736,7 +736,12 @@ inline void call(selene_run token, const selene_run_info *info, void *context) n
         const outcome result = static_cast<callable *>(context)->work(given);
         if (result != outcome::none) selene_run_complete(token, static_cast<std::int32_t>(result));
     } catch (const retry_after &again) {
-        selene_run_fail(token, SELENE_OUTCOME_FAILED, again.delay().count(), again.what(), -1);
+        if (selene_run_fail(token, SELENE_OUTCOME_FAILED, again.delay().count(), again.what(),
+                            -1) == SELENE_ERROR_INVALID_ARGUMENT) {
+            const std::string why =
+                std::string("what the handler threw was refused: ") + selene_status_detail();
+            selene_run_fail(token, SELENE_OUTCOME_FAILED, -1, why.data(), length(why));
+        }
     } catch (const abandon &last) {
         selene_run_fail(token, SELENE_OUTCOME_ABANDONED, -1, last.what(), -1);
     } catch (...) {

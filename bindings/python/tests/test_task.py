@@ -102,8 +102,11 @@ def test_datetimes_are_exact_in_every_zone(value: datetime) -> None:
         ({"expected": 1e300}, ValueError, "beyond"),
         ({"expected": "5"}, TypeError, "expected"),
         ({"delay": timedelta(days=4_000)}, ValueError, "^delay is 345600000 s"),
-        ({"every": 0}, ValueError, "every is 0 s; allowed: 1 ns … 10 years"),
+        ({"every": 0}, ValueError, "every is 0 s; allowed: 1 ms … 10 years"),
         ({"every": 5, "flex": 6}, ValueError, "flex is 6 s; allowed: 0 … every"),
+        ({"every": timedelta(microseconds=5)}, ValueError, "every is 5e-06 s; allowed: 1 ms … 10 years"),
+        ({"every": 5, "flex": 5e-9}, ValueError, "flex is 5e-09 s; allowed: 0, or 1 ms … 5 s"),
+        ({"delay": 6e-8}, ValueError, "delay is 6e-08 s; allowed: 0, or 1 ms … 10 years"),
         ({"every": 5, "schedule": "once"}, ValueError, "every is given"),
         ({"schedule": "periodic"}, ValueError, "every is 0 s"),
         ({"tags": ["x"] * 1 + [3]}, TypeError, "tags"),
@@ -136,7 +139,7 @@ def test_what_is_wrong_is_refused_and_nothing_changes(
 def test_what_the_library_says_comes_in_the_words_of_the_package() -> None:
     with selene.Scheduler() as scheduler:
         for call, words in (
-            (lambda: scheduler.run_cycle(budget=-1), "budget is -1 s; allowed: 1 ns … 24 h"),
+            (lambda: scheduler.run_cycle(budget=-1), "budget is -1 s; allowed: 1 ms … 24 h"),
             (lambda: scheduler.run_cycle(budget=5, reserve=6), "reserve is 6 s; allowed: 0 … budget, or None for"),
             (lambda: scheduler.run_cycle(kinds=()), "kinds is empty; allowed: refresh, processing, or both"),
             (lambda: scheduler.close(grace=-1), "grace is -1 s; allowed: 0 … 24 h"),
@@ -158,7 +161,7 @@ def test_of_several_refused_tasks_each_has_an_error_of_its_own() -> None:
         assert isinstance(first, selene.InvalidArgument)
         assert isinstance(second, selene.InvalidArgument)
         assert "every" not in first.detail
-        assert second.detail == "every is 0 s; allowed: 1 ns … 10 years"
+        assert second.detail == "every is 0 s; allowed: 1 ms … 10 years"
 
 
 def test_a_task_is_judged_where_it_is_made() -> None:

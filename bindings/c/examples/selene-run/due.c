@@ -42,8 +42,9 @@ static int64_t read_clocks(selene_scheduler scheduler, int64_t *apart) {
 }
 
 int64_t due_first(const struct calendar *calendar) {
-    const int64_t wall = wall_now();
-    return calendar_after(calendar, wall) - wall;
+    const int64_t wall = wall_now(), delay = calendar_after(calendar, wall) - wall;
+    /* Less than a delay may be. */
+    return delay < SELENE_MILLISECOND ? SELENE_MILLISECOND : delay;
 }
 
 void due_clear(void) {

@@ -8,7 +8,8 @@ static bool grant_kind(const struct session *session, int32_t kind, selene_windo
     if (selene_governor_ask(session->scheduler, kind, 0, &decision)) return false;
     granted = decision->granted;
     if (granted && decision->longest_window < window->budget)
-        window->budget = decision->longest_window > 0 ? decision->longest_window : 1;
+        window->budget = decision->longest_window > SELENE_MILLISECOND ? decision->longest_window
+                                                                       : SELENE_MILLISECOND;
     if (session->options->why) show_decision(session, decision);
     else if (!granted) show_refused(session, decision);
     selene_decision_destroy(decision);

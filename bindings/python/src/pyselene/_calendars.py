@@ -75,7 +75,8 @@ class Calendars:
     def first(self, calendar: Calendar) -> int:
         """How long from now a new task waits."""
         wall, _ = self.clocks()
-        return calendar.check(wall).after(wall) - wall
+        # Less than a delay may be.
+        return max(_raw.SELENE_MILLISECOND, calendar.check(wall).after(wall) - wall)
 
     def register(self, key: bytes, calendar: Calendar, is_new: bool) -> None:
         """A task was registered: what it missed is due once, else it waits for the next instant."""

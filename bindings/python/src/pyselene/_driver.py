@@ -51,9 +51,9 @@ def _budget_ns(budget: Duration | None, what: str) -> int:
         return 0
     if found := duration_ns(budget, what):
         return found
-    text = f"{what}: found 0 s; allowed: 1 ns … 24 h, or None"
+    text = f"{what}: found 0 s; allowed: 1 ms … 24 h, or None"
     raise InvalidArgument(
-        _raw.SELENE_ERROR_INVALID_ARGUMENT, "INVALID_ARGUMENT", text, Fault(what, 0, "1 ns … 24 h, or None")
+        _raw.SELENE_ERROR_INVALID_ARGUMENT, "INVALID_ARGUMENT", text, Fault(what, 0, "1 ms … 24 h, or None")
     )
 
 

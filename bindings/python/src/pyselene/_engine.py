@@ -465,7 +465,9 @@ class Engine:
         until = _NOW() + grace
         while True:
             left = until - _NOW()
-            status = library.selene_scheduler_drain(self.handle, min(left, SECOND // 10) if left > 0 else min(grace, 0))
+            # What is left may be shorter than a grace may be.
+            part = max(_raw.SELENE_MILLISECOND, min(left, SECOND // 10)) if left > 0 else min(grace, 0)
+            status = library.selene_scheduler_drain(self.handle, part)
             if status != _raw.SELENE_ERROR_BUSY:
                 self.check(status)
                 return True

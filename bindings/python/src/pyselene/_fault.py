@@ -128,4 +128,6 @@ def _allowed(raw: RawFault) -> str:
         return "refresh, processing, or both"
     if raw.field == "ended_at":
         return "began or later" if raw.greatest == _GREATEST else "now or earlier"
+    if raw.unit == _raw.SELENE_UNIT_DURATION and 0 < raw.value < _raw.SELENE_MILLISECOND:
+        return raw.allowed
     return _ALLOWED.get(raw.field, raw.allowed)

@@ -40,6 +40,7 @@ from .. import (
     _raw,
 )
 from .._forever import Forever, raw_forever
+from .._raw import SELENE_MILLISECOND
 from . import duration, show, wire
 from .board import Board
 from .child import adopt, reap_strays
@@ -284,7 +285,7 @@ class Session:
         if not granted:
             return None
         longest = min((d.longest_window_ns for d in granted if d.longest_window_ns is not None), default=window.budget)
-        budget = max(1, min(window.budget, longest))
+        budget = max(SELENE_MILLISECOND, min(window.budget, longest))
         reserve = window.reserve if window.reserve is None else min(window.reserve, budget)
         return replace(window, kinds=tuple(str(decision.kind) for decision in granted), budget=budget, reserve=reserve)
 
