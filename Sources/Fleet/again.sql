@@ -5,6 +5,7 @@
 create or replace function retry(id text) returns text language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns(); h history; t task; c class; q queue; state int; line int; est bigint;
+  own constant text := wait_briefly();
 begin
   perform check_name('id', retry.id);
   perform durable();
@@ -40,13 +41,14 @@ begin
   if not found then
     perform refuse(16, 'id', quote_literal(retry.id) || ' is live; only what has failed can be tried again');
   end if;
-  state := take_place(q, c.kind);
+  state := take_place(q, c.kind, t.seq);
   est := estimate(h.response, t.response_window, t.expected);
   insert into slot (seq, last_run, due, est, line, max_attempts, schedule, state, failed_at, failure, response)
     values (t.seq, n, n, est, line_of(t.class, t.priority, est), t.max_attempts, t.schedule,
       case when state = 1 and exists (select 1 from stray where stray.id = t.id and stray.until > n) then 5
            when state = 1 then 0 else state end,
       h.ended, h.failure, h.response);
+  perform wait_as(own);
   return case state when 2 then 'held' else 'added' end;
 end $$;
 
@@ -54,7 +56,7 @@ end $$;
 -- `ready` a node, `held` a place of its queue, `still_running` the run of the record before it.
 create or replace function run_now(id text) returns text language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); s slot;
+declare n constant bigint := now_ns(); s slot; own constant text := wait_briefly();
 begin
   perform check_name('id', run_now.id);
   perform durable();
@@ -64,5 +66,6 @@ begin
   if not found then perform refuse(21, 'id', quote_literal(run_now.id) || ' has no live task'); end if;
   if s.state = 4 then perform refuse(16, 'id', quote_literal(run_now.id) || ' runs already'); end if;
   update slot set due = least(s.due, n), state = case when s.state = 1 then 0 else s.state end where seq = s.seq;
+  perform wait_as(own);
   return case s.state when 2 then 'held' when 5 then 'still_running' else 'ready' end;
 end $$;

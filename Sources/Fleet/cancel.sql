@@ -17,7 +17,7 @@ end $$;
 -- How many became cancelled; 0 if it had ended.
 create or replace function cancel(id text) returns bigint language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); locked bigint;
+declare n constant bigint := now_ns(); locked bigint; count bigint; own constant text := wait_briefly();
 begin
   perform check_name('id', cancel.id);
   perform durable();
@@ -25,18 +25,24 @@ begin
   loop
     select s.seq into locked from task t join slot s on s.seq = any(array[t.seq])
       where t.id = cancel.id and t.behind is null for update of s;
-    if found then return cancel_record(locked, n); end if;
+    if found then
+      count := cancel_record(locked, n);
+      perform wait_as(own);
+      return count;
+    end if;
     -- Its successor may have taken its place meanwhile.
     exit when is_free(cancel.id);
   end loop;
   if not exists (select 1 from history h where h.id = cancel.id) then
     perform refuse(21, 'id', quote_literal(cancel.id) || ' is not registered');
   end if;
+  perform wait_as(own);
   return 0;
 end $$;
 
 create or replace function cancel_tag(tag text) returns bigint language plpgsql as $$
 declare n constant bigint := now_ns(); t task; head bigint; first bigint; count bigint := 0; part bigint;
+  own constant text := wait_briefly();
 begin
   perform check_name('tag', cancel_tag.tag);
   perform durable();
@@ -57,13 +63,16 @@ begin
       update slot set has_next = exists (select 1 from task where id = t.id and behind is not null) where seq = head;
     end if;
   end loop;
+  perform wait_as(own);
   return count;
 end $$;
 
 -- Every live task of a queue, or of all.
 create or replace function cancel_all(queue text default null) returns bigint language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); head bigint; count bigint := 0; mine constant int[] := classes_of(cancel_all.queue);
+declare
+  n constant bigint := now_ns(); head bigint; count bigint := 0; mine constant int[] := classes_of(cancel_all.queue);
+  own constant text := wait_briefly();
 begin
   perform durable();
   lock table slot in row exclusive mode;
@@ -72,5 +81,6 @@ begin
   loop
     count := count + cancel_record(head, n);
   end loop;
+  perform wait_as(own);
   return count;
 end $$;

@@ -17,26 +17,59 @@ begin
   return c;
 end $$;
 
+-- A number for a new class, above all that were ever given, which is spent only if the caller's transaction commits (N64). Of those
+-- that open transactions have none is waited for.
+create or replace function class_number() returns int language plpgsql as $$
+declare
+  key constant int := hashtext('selene class ' || current_schema()); n bigint; floor bigint;
+  given constant int := coalesce(nullif(current_setting('selene.classes', true), ''), '0')::int;
+begin
+  select greatest(case when s.is_called then s.last_value else s.last_value - 1 end,
+      (select c.class from class c order by c.class desc limit 1)) into floor from class_class_seq s;
+  if given < 100 then
+    for n in floor + 1..least(floor + 100, 8388607) loop
+      if pg_try_advisory_xact_lock(key, n::int) then
+        -- A statement of its own, which sees what was committed with that lock before.
+        if not exists (select 1 from class c where c.class = n) then
+          perform set_config('selene.classes', (given + 1)::text, true);
+          return n;
+        end if;
+      end if;
+    end loop;
+  end if;
+  -- Very many at once: a lock of each would be too many.
+  perform setval('class_class_seq', least(greatest(floor, 1), 8388607), floor > 0);
+  loop
+    n := nextval('class_class_seq');
+    if pg_try_advisory_lock(key, n::int) then
+      perform pg_advisory_unlock(key, n::int);
+      return n;
+    end if;
+  end loop;
+exception when sequence_generator_limit_exceeded then return null;
+end $$;
+
 create or replace function class_of(p_queue int, p_kind int, p_constraints int, p_labels text[], p_handler text) returns class
 language plpgsql as $$
 declare c class;
 begin
+  -- Where two transactions have made it at once, either does.
   for tries in 1..3 loop
     select * into c from class
-      where queue = p_queue and kind = p_kind and constraints = p_constraints and labels = p_labels and handler = p_handler;
-    if found then
-      exit when c.idle_since is null;
-      c := keep_class(c.class);
-      exit when c.class is not null;
-    end if;
-    begin
-      insert into class (queue, kind, constraints, labels, handler)
-        values (p_queue, p_kind, p_constraints, p_labels, p_handler) on conflict do nothing;
-    exception when sequence_generator_limit_exceeded then
-      perform refuse(29, 'handler', quote_literal(p_handler) || ' would need a new class, and the fleet has had 8388607, which '
-        'is the most that it can number; what is registered with the classes that are there goes on');
-    end;
+      where queue = p_queue and kind = p_kind and constraints = p_constraints and labels = p_labels and handler = p_handler
+      order by queue, kind, constraints, labels, handler, class limit 1;
+    exit when not found;
+    if c.idle_since is null then return c; end if;
+    c := keep_class(c.class);
+    if c.class is not null then return c; end if;
   end loop;
+  c.class := class_number();
+  if c.class is null then
+    perform refuse(29, 'handler', quote_literal(p_handler) || ' would need a new class, and the fleet has had 8388607, which '
+      'is the most that it can number; what is registered with the classes that are there goes on');
+  end if;
+  insert into class (class, queue, kind, constraints, labels, handler) overriding system value
+    values (c.class, p_queue, p_kind, p_constraints, p_labels, p_handler) returning * into c;
   return c;
 end $$;
 
@@ -68,6 +101,9 @@ begin
   loop
     piece := array(select c.class from class c where c.class > seen order by c.class limit 500);
     idle := array(select p.class from unnest(piece) p(class) where is_idle(p.class));
+    -- No number is given again.
+    perform setval('class_class_seq', m.class) from (select c.class from class c order by c.class desc limit 1) m, class_class_seq s
+      where m.class > s.last_value and m.class = any(idle);
     delete from class where class = any(array(
       select c.class from class c
       where c.class = any(idle) and c.idle_since < remembered and (c.samples < 10 or c.idle_since < n - 90 * day_ns)

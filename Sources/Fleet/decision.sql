@@ -15,7 +15,7 @@ language sql immutable parallel safe as $$
   select outcome in (0, 1, 3) or (max_attempts > 0 and attempts >= max_attempts) $$;
 
 -- Decides runs, as `complete` tells. Without `waits` nothing is done, and no row told, of a record that somebody else's
--- transaction is at, or whose place (N24).
+-- transaction is at.
 create or replace function decide(
   seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[], failures text[], results bytea[],
   waits boolean)
@@ -62,18 +62,6 @@ begin
       select u.place, s.seq from unnest(seqs, runs) with ordinality u(seq, run, place)
         join slot s on s.seq = any(array[u.seq]) and s.run = u.run and s.state + 0 = 4
       order by u.seq for update of s skip locked) l;
-    if exists (select 1 from pending) then
-      -- Nor of those whose place somebody's transaction keeps.
-      with own as materialized (
-        select g.place, s.seq, c.queue, c.kind from unnest(places, mine) g(place, seq) join slot s on s.seq = any(array[g.seq])
-          join class c on c.class = any(array[s.line >> 8])
-      ), place as materialized (
-        select p.queue, p.kind from pending p where (p.queue, p.kind) in (select o.queue, o.kind from own o)
-        order by p.queue, p.kind for update skip locked)
-      select array_agg(o.place), array_agg(o.seq) into places, mine from own o
-        where exists (select 1 from place l where l.queue = o.queue and l.kind = o.kind)
-          or not exists (select 1 from pending p where p.queue = o.queue and p.kind = o.kind);
-    end if;
   end if;
   n := now_ns();
   if mine is not null then
@@ -137,7 +125,8 @@ begin
           line = (d.line & ~15) | (cost_class(d.est) << 1),
           attempts = case when d.is_end then d.attempts
             when d.is_over or (d.schedule = 0 and (d.is_good or d.outcome = 3)) then 0 else d.attempts end,
-          stop = stop_of(d.outcome), failed_at = case when not d.is_good then n end, failure = d.why, response = d.response
+          stop = stop_of(d.outcome), failed_at = case when not d.is_good then n end, failure = d.why, response = d.response,
+          deaths = 0, quarantined = false
         from decided d where s.seq = any(array[d.seq])
     ), periods as (
       update task t set period_base = n from decided d where t.seq = any(array[d.seq]) and d.schedule = 2 and d.is_over
@@ -174,9 +163,11 @@ create or replace function complete(
   results bytea[] default '{}')
 returns table (run bigint, counts boolean, state smallint, due bigint)
 language plpgsql as $$
+declare own constant text := wait_briefly();
 begin
   return query select d.run, d.counts, d.state, d.due
     from decide(seqs, runs, outcomes, responses, delays, failures, results, true) d;
+  perform wait_as(own);
 end $$;
 
 -- Runs whose record is gone are over: their ids are free again (C4).
@@ -253,23 +244,36 @@ end $$;
 -- say it again later), 1 a run, 2 a run of `held` that is no longer the worker's (its stop reason in state), 3 when the next
 -- task is due (at), of those from `due_since` on, 4 how long the claim took (at), if that was 10 ms or more: then whoever looks
 -- again from the beginning of lines waits twenty times as long (N7), 5 a run that was not given back, since somebody else's
--- transaction is at its record: say it again later.
+-- transaction is at its record: say it again later. A row 1 has state 1 if its task is a suspect beside which
+-- others may run (V7). `started` are runs
+-- of earlier claims that have begun meanwhile; of those that are claimed now the first `lanes` begin at once, null: all (N58).
+drop function if exists turn(
+  bigint, bigint[], bigint[], int[], bigint[], bigint[], text[], bytea[], bigint[], bigint[], bigint[], int[], int[], bigint[],
+  int, bigint, bigint, boolean, bigint);  -- as it was before
 create or replace function turn(
   worker bigint, seqs bigint[], runs bigint[], outcomes int[], responses bigint[], delays bigint[] default '{}',
   failures text[] default '{}', results bytea[] default '{}', back_seqs bigint[] default '{}', back_runs bigint[] default '{}',
   held bigint[] default '{}', classes int[] default '{}', lines int[] default '{}', since bigint[] default '{}',
   most int default 0, room bigint default 86400000000000, total bigint default 9223372036854775807,
-  first boolean default false, due_since bigint default 0)
+  first boolean default false, due_since bigint default 0, lanes int default null, started bigint[] default '{}')
 returns table (
   what int, run bigint, state int, at bigint, seq bigint, id text, handler text, class int, input bytea, est bigint,
   attempts int, generation int, line int, last_run bigint)
 language plpgsql as $$
 declare began timestamptz; took bigint;
 begin
+  if cardinality(started) > 0 then
+    update slot s set begun = now_ns()
+      where s.seq = any(array(
+        select o.seq from slot o where o.worker = turn.worker and o.state = 4 and o.run = any(started) and o.begun is null
+        order by o.seq for no key update skip locked));
+  end if;
   if cardinality(runs) > 0 then
     return query select 0, c.run, c.state::int, c.due, null::bigint, null::text, null::text, null::int, null::bytea,
         null::bigint, null::int, null::int, null::int, null::bigint
       from decide(seqs, runs, outcomes, responses, delays, failures, results, false) c;
+    -- What has a place now may be claimed with this.
+    perform settle_places();
   end if;
   if cardinality(back_runs) > 0 then
     perform give_back(back_seqs, back_runs);
@@ -285,9 +289,9 @@ begin
   end if;
   if most > 0 then
     began := clock_timestamp();
-    return query select 1, c.run, null::int, null::bigint, c.seq, c.id, c.handler, c.class, c.input, c.est, c.attempts,
+    return query select 1, c.run, case when c.beside then 1 end, null::bigint, c.seq, c.id, c.handler, c.class, c.input, c.est, c.attempts,
         c.generation, c.line, c.last_run
-      from claim(turn.worker, turn.classes, turn.lines, turn.since, most, room, total, first, due_since) c;
+      from claim(turn.worker, turn.classes, turn.lines, turn.since, most, room, total, first, due_since, turn.lanes) c;
     return query select 3, null::bigint, null::int, d, null::bigint, null::text, null::text, null::int, null::bytea,
         null::bigint, null::int, null::int, null::int, null::bigint
       from next_due(due_since) d where d is not null;

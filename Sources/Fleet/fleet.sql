@@ -30,6 +30,21 @@ begin
   if current_setting('synchronous_commit') = 'off' then perform set_config('synchronous_commit', 'on', true); end if;
 end $$;
 
+-- From here on the caller's transaction waits for no lock longer than 5 s (`55P03`, BUSY), or what it had set itself (N55). Returns
+-- what that was, for `wait_as`.
+create or replace function wait_briefly() returns text language plpgsql as $$
+declare own constant text := current_setting('lock_timeout');
+begin
+  if own <> '0' and own::interval <= interval '5 s' then return null; end if;
+  perform set_config('lock_timeout', '5s', true);
+  return own;
+end $$;
+
+create or replace function wait_as(own text) returns void language plpgsql as $$
+begin
+  if own is not null then perform set_config('lock_timeout', own, true); end if;
+end $$;
+
 -- The server's timeline; null where it is hidden.
 create or replace function server_timeline() returns text language plpgsql as $$
 begin

@@ -180,7 +180,8 @@ begin
     return;
   end if;
   if s.line & 1 = 1 then
-    return query select 'suspect'::text, 'its node ended while it ran; it runs alone', null::timestamptz;
+    return query select 'suspect'::text, 'its node ended while it ran; '
+      || case when s.quarantined then 'a node runs one such task at a time' else 'it runs alone' end, null::timestamptz;
   end if;
   if s.state <= 1 and s.due <= n then
     return query select 'ready'::text, 'for ' || span_words(n - greatest(s.due, s.last_run)), null::timestamptz;

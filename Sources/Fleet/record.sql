@@ -66,20 +66,21 @@ begin
       update task set behind = null, registered = n, anchor = n + t.delay, expected = t.expected where seq = t.seq;
       insert into slot (seq, last_run, due, est, line, max_attempts, schedule, state, has_next)
         values (t.seq, n, n + t.delay, t.expected, line_of(t.class, t.priority, t.expected), t.max_attempts, t.schedule,
-                case when has_place then 1 else take_place_or_wait(p_queue, p_kind) end,
+                case when has_place then 1 else take_place_or_wait(p_queue, p_kind, t.seq) end,
                 exists (select 1 from task where id = p_id and behind is not null));
       return;
     end if;
   end loop;
 end $$;
 
+drop function if exists take_place_or_wait(int, int);  -- as it was before
 -- A successor whose predecessor had no place is held where there is none.
-create or replace function take_place_or_wait(p_queue int, p_kind int) returns smallint language plpgsql as $$
+create or replace function take_place_or_wait(p_queue int, p_kind int, p_seq bigint) returns smallint language plpgsql as $$
 declare q queue;
 begin
   select * into q from queue where queue = p_queue;
   q.holds := true;
-  return take_place(q, p_kind);
+  return take_place(q, p_kind, p_seq);
 end $$;
 
 -- Cancels those that wait behind a record, from number `first` on; returns how many.

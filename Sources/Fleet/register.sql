@@ -24,7 +24,7 @@ create or replace function register(
   input bytea default '')
 returns text language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); q queue; t task; kind_number int;
+declare n constant bigint := now_ns(); q queue; t task; kind_number int; did text; own constant text := wait_briefly();
 begin
   perform durable();
   -- Nobody counts places from here on (N24).
@@ -40,7 +40,9 @@ begin
   t.class := (class_of(q.queue, kind_number, constraint_bits(register.requires), sorted_names('labels', register.labels),
     register.handler)).class;
   if t.learns then select mean into t.expected from class where class = t.class; end if;
-  return enter(t, q, kind_number, n);
+  did := enter(t, q, kind_number, n);
+  perform wait_as(own);
+  return did;
 end $$;
 
 -- The same as one of many that share a commit: in place of an error the number of the status and its words, so that the others
@@ -78,7 +80,7 @@ returns table (disposition text, status int, detail text) language plpgsql as $$
 declare
   n bigint; q queue; c class; key record; us constant interval := interval '1 microsecond';
   most constant int := coalesce(cardinality(ids), 0); one int; first int := 1; last int;
-  plain boolean[]; seqs bigint[]; added bigint[]; met int;
+  plain boolean[]; seqs bigint[]; added bigint[]; met int; own constant text := wait_briefly();
   v_classes int[] := array_fill(null::int, array[most]); v_means bigint[] := array_fill(null::bigint, array[most]);
 begin
   perform durable();
@@ -189,6 +191,7 @@ begin
     end loop;
     first := last + 1;
   end loop;
+  perform wait_as(own);
 end $$;
 
 -- Whether no live record has an id.
@@ -283,7 +286,7 @@ begin
       end if;
       t.seq := add_task(t, n);
       continue when t.seq is null;  -- somebody was faster
-      state := case when t.schedule = 0 then 1 else take_place(q, p_kind) end;
+      state := case when t.schedule = 0 then 1 else take_place(q, p_kind, t.seq) end;
       perform add_slot(t, state, n);
       return case state when 2 then 'held' else 'added' end;
     end if;
@@ -294,7 +297,8 @@ begin
     select * into c from class where class = old.class;
     case t.existing
       when 1 then
-        keeps := s.schedule <> 0 and s.state <> 2 and t.schedule <> 0 and c.queue = q.queue and c.kind = p_kind;
+        keeps := s.schedule <> 0 and s.state <> 2 and t.schedule <> 0 and is_same_queue(c.queue, q.queue)
+          and c.kind = p_kind;
         if s.has_next then
           perform cancel_waiting(t.id, 0, n);
           update slot set has_next = false where seq = s.seq;
@@ -302,12 +306,12 @@ begin
         perform finish(s.seq, 6, 4, n, null, keeps);
         t.seq := add_task(t, n);
         continue when t.seq is null;
-        state := case when t.schedule = 0 or keeps then 1 else take_place(q, p_kind) end;
+        state := case when t.schedule = 0 or keeps then 1 else take_place(q, p_kind, t.seq) end;
         perform add_slot(t, state, n);
         return 'replaced';
       when 2 then
         if c.kind <> p_kind then perform refuse(16, 'kind', 'cannot change in an update; replace the task'); end if;
-        if c.queue <> q.queue then perform refuse(16, 'queue', 'cannot change in an update; replace the task'); end if;
+        if not is_same_queue(c.queue, q.queue) then perform refuse(16, 'queue', 'cannot change in an update; replace the task'); end if;
         if old.schedule <> t.schedule then
           perform refuse(16, 'schedule', 'cannot change in an update; replace the task');
         end if;
@@ -317,7 +321,7 @@ begin
         if old.schedule <> 1 then
           perform refuse(16, 'existing', 'the live task of this id is not a once task and has no successors');
         end if;
-        if c.kind <> p_kind or c.queue <> q.queue then
+        if c.kind <> p_kind or not is_same_queue(c.queue, q.queue) then
           perform refuse(16, 'kind', 'a successor has the kind and the queue of the live task of its id');
         end if;
         if (select count(*) from task where id = t.id and behind is not null) >= 1000 then
@@ -392,7 +396,8 @@ create or replace function update_task(
   max_attempts int default null, tags text[] default null, labels text[] default null, requires text[] default null,
   input bytea default null) returns void language plpgsql as $$
 #variable_conflict use_column
-declare n constant bigint := now_ns(); old task; t task; s slot; c class; q queue;
+declare
+  n constant bigint := now_ns(); old task; t task; s slot; c class; q queue; own constant text := wait_briefly();
 begin
   perform check_name('id', update_task.id);
   perform durable();
@@ -420,4 +425,5 @@ begin
     coalesce(update_task.handler, c.handler))).class;
   if t.learns then t.expected := old.expected; end if;
   perform revise(t, old, s, n);
+  perform wait_as(own);
 end $$;

@@ -13,7 +13,7 @@ create table if not exists fleet (
 
 create table if not exists queue (
   queue        int generated always as identity primary key,
-  name         text    collate "C" not null unique,
+  name         text    collate "C" not null,
   pace         bigint  not null default 900000000000,      -- a standing task waits so long after a run (N20)
   paused_until bigint  not null default 0,
   backoff_min  bigint  not null default 10000000000,
@@ -32,6 +32,16 @@ create table if not exists pending (
   pending bigint   not null,
   primary key (queue, kind)) with (fillfactor = 10);
 
+-- Places that a transaction takes or gives back: they count when it commits, so that nobody waits for it meanwhile (N55). `seq` has
+-- one that was taken; where the limit is reached by the commit it is held then, or the transaction is refused.
+create table if not exists placed (
+  place  bigint generated always as identity primary key,
+  queue  int      not null,
+  kind   smallint not null,
+  seq    bigint,
+  change smallint not null,
+  xact   xid8     not null default pg_current_xact_id());
+
 -- Tasks that the same nodes can run (N4).
 create table if not exists class (
   class       int generated always as identity (maxvalue 8388607) primary key,  -- as many as a line has room for
@@ -43,9 +53,7 @@ create table if not exists class (
   mean        bigint   not null default 5000000000,        -- of the runs that nodes have reported (N23)
   samples     bigint   not null default 0,
   served      bigint,                                      -- when a node last said that it serves it, and which
-  served_by   text,
-  unique (queue, kind, constraints, labels, handler));
-
+  served_by   text);
 -- A node's incarnation, whose number is never reused (N10).
 create table if not exists worker (
   worker  bigint generated always as identity primary key,
@@ -157,7 +165,7 @@ create unlogged table if not exists crash_mark (is_here boolean primary key defa
 do $$
 declare
   -- In the order in which the most of those who write have them.
-  tables constant text[] := '{worker,fleet,queue,class,slot,task,stray,pending,history}';
+  tables constant text[] := '{worker,fleet,queue,class,slot,task,stray,pending,placed,history}';
   others text[] := '{}'; statements text[] := '{}'; missing record; relation text; awaited text;
   ends constant timestamptz := clock_timestamp() + interval '10 s'; own constant text := current_setting('lock_timeout');
 begin
@@ -189,12 +197,22 @@ begin
       -- Its turns need not outlive a crash of the server; the `first_run` for which it has said what it holds (N34).
       ('worker', 'relaxed', 'boolean not null default false'),
       ('worker', 'first_run', 'bigint not null default 0'),
-      -- When it was last claimed.
+      -- When its run began, or was claimed where a node does not say that; null: it is claimed and waits for a lane (N58).
       ('slot', 'begun', 'bigint'),
       -- Of what failed: its task, to try it again (R7).
       ('history', 'terms', 'jsonb'),
       -- Its last run was never decided: its worker was dead (N14).
       ('history', 'taken_back', 'boolean'),
+      -- How often its process has ended in a run of it since one was decided, and of a suspect whether it was never to blame, so
+      -- that others may run beside it (V7).
+      ('slot', 'deaths', 'smallint not null default 0'),
+      ('slot', 'quarantined', 'boolean not null default false'),
+      -- Of a dead one the record that is to blame, 0 for none; null where nobody has judged it.
+      ('worker', 'blamed', 'bigint'),
+      -- An open transaction may have made another one of its name, which housekeeping makes one with it (N55).
+      ('queue', 'is_new', 'boolean not null default true'),
+      -- What a task waits after the second death in a row (V8).
+      ('queue', 'crash_pause', 'bigint not null default 30000000000'),
       -- The roles that it is granted to begin so, if not with the schema's name (N62).
       ('fleet', 'roles', 'text')) l(relation, name, type)
     where not exists (select 1 from pg_attribute a where a.attrelid = l.relation::regclass and a.attname = l.name)
@@ -235,7 +253,11 @@ begin
       ('history_id', 'history', '', '(id, ended)'),
       ('history_ended', 'history', '', '(ended)'),
       ('history_state', 'history', '', '(state, ended, seq)'),
-      ('queue_paused', 'queue', '', '(paused_until) where paused_until > 0')) l(name, relation, kind, terms)
+      ('queue_paused', 'queue', '', '(paused_until) where paused_until > 0'),
+      ('placed_queue', 'placed', '', '(queue, kind)'),
+      ('queue_of_name', 'queue', '', '(name, queue)'),
+      ('queue_new', 'queue', '', '(queue) where is_new'),
+      ('class_of_terms', 'class', '', '(queue, kind, constraints, labels, handler)')) l(name, relation, kind, terms)
     where to_regclass(l.name) is null
   loop
     others := others || missing.relation;
@@ -246,6 +268,14 @@ begin
   loop
     others := others || missing.relation;
     statements := statements || format('drop index %I', missing.name);
+  end loop;
+  -- What two open transactions make at once neither waits for (N55).
+  for missing in
+    select r.relname as relation, c.conname as name from pg_constraint c join pg_class r on r.oid = c.conrelid
+    where r.relnamespace = quote_ident(current_schema())::regnamespace and r.relname in ('queue', 'class') and c.contype = 'u'
+  loop
+    others := others || missing.relation::text;
+    statements := statements || format('alter table %I drop constraint %I', missing.relation, missing.name);
   end loop;
   -- Its row is written by the script, too.
   others := others || 'fleet'::text;

@@ -84,7 +84,7 @@ begin
   elsif beat.elapsed is null or gap > w.ttl / 2 then
     w.steady := n;
   end if;
-  update worker me set beaten = n, expires = n + w.ttl, steady = w.steady, jumps = w.jumps where me.worker = beat.worker;
+  update worker me set beaten = n, expires = n + w.ttl, steady = w.steady, jumps = w.jumps, blamed = null where me.worker = beat.worker;
   return query select 0, n + w.ttl, w.ttl;
   if w.draining then return query select 4, 1::bigint, null::bigint; end if;
   if w.first_run < (follow_server()).first_run then perform keep_only(w, beat.held); end if;
@@ -107,7 +107,9 @@ begin
       perform note_fault(sqlstate, sqlerrm, 'runs of the dead');
     end;
     begin
+      perform settle_queues();
       perform promote();
+      perform settle_places();
       perform keep_places();
     exception when others then
       perform note_fault(sqlstate, sqlerrm, 'what is due or held');
@@ -187,7 +189,7 @@ end $$;
 
 -- Takes back what the dead ran, at most 1,000 of each (D3). Called by `beat` alone. One that cannot be taken back hides no other.
 create or replace function reap(n bigint) returns bigint language plpgsql as $$
-declare dead bigint; lost slot; count bigint := 0; kept int[] := '{}';
+declare dead bigint; lost slot; count bigint := 0; kept int[] := '{}'; blamed bigint;
 begin
   for dead in
     with recursive w (worker) as (
@@ -197,13 +199,14 @@ begin
       from w where w.worker is not null)
     select w.worker from w where w.worker is not null and is_dead(w.worker, n)
   loop
+    blamed := blame(dead, n);
     for lost in
       select * from slot where worker = dead and state = 4 order by seq limit 1000 for update skip locked
     loop
       -- Of a class whose place somebody keeps the others have to wait for it, too.
       continue when lost.line >> 8 = any(kept);
       begin
-        perform interrupt(lost, n);
+        perform interrupt(lost, n, blamed);
         count := count + 1;
       exception when lock_not_available then
         kept := kept || (lost.line >> 8);
@@ -219,13 +222,49 @@ begin
   return count;
 end $$;
 
--- Its process ended while it ran: a failed attempt without a sample, a pause of at least 30 s that doubles, and it is a
--- suspect (D3, N15).
-create or replace function interrupt(s slot, n bigint) returns void language plpgsql as $$
+-- Which record is to blame that a node is dead: a suspect that ran there, or what alone ran there; 0 for none. Judged once, by all
+-- that ran there then (V7).
+create or replace function blame(dead bigint, n bigint) returns bigint language plpgsql as $$
+declare judged bigint; runs bigint; suspect bigint; last bigint;
+begin
+  select w.blamed into judged from worker w where w.worker = dead;
+  if judged is not null then return judged; end if;
+  select count(*), max(s.seq) filter (where s.line & 1 = 1), max(s.seq) into runs, suspect, last
+    from slot s where s.worker = dead and s.state = 4 and s.begun is not null;
+  -- A run whose record was cancelled or replaced may have done it as well.
+  runs := runs + (select count(*) from stray st where st.worker = dead);
+  judged := coalesce(suspect, case when runs = 1 then last end, 0);
+  if runs = 0 then
+    -- It may have died before it could say what had begun. The first that it claimed is taken for that: it becomes suspect, and is
+    -- to blame if it was.
+    update slot s set begun = n
+      where s.seq = any(array(select o.seq from slot o where o.worker = dead and o.state = 4 order by o.run limit 1
+        for update skip locked))
+      returning case when s.line & 1 = 1 then s.seq end into suspect;
+    judged := coalesce(suspect, 0);
+  end if;
+  update worker w set blamed = judged where w.worker = dead;
+  return judged;
+end $$;
+
+-- Its node is dead. What had not begun is as before the run. What is not to blame is as well, but suspect: no attempt counts, and
+-- of such a node runs one at a time. What is to blame has failed an attempt, and runs alone from now on. The first death costs no
+-- pause, from the second on it is that of its queue, doubling, or its own backoff if that is longer (D3, V7, V8).
+drop function if exists interrupt(slot, bigint);  -- as it was before
+create or replace function interrupt(s slot, n bigint, blamed bigint) returns void language plpgsql as $$
 declare
-  t task; q queue; words constant text := failure_of(5, null);
+  t task; q queue; words constant text := failure_of(5, null); begins bigint;
   is_over constant boolean := s.schedule <> 0 and is_over(5, s.attempts, s.max_attempts);
 begin
+  if s.begun is null or s.seq <> blamed then
+    update slot set state = 0, run = 0, worker = 0, attempts = s.attempts - 1, begun = null,
+        stop = case when s.begun is null then s.stop else 7 end, deaths = s.deaths + (s.begun is not null)::int,
+        failed_at = case when s.begun is null then s.failed_at else n end,
+        failure = case when s.begun is null then s.failure else words end, line = s.line | (s.begun is not null)::int,
+        quarantined = s.quarantined or s.begun is not null
+      where seq = s.seq;
+    return;
+  end if;
   select * into t from task where seq = s.seq;
   select own.* into q from class c join queue own on own.queue = c.queue where c.class = t.class;
   if is_over and s.schedule = 1 then
@@ -235,12 +274,13 @@ begin
     return;
   end if;
   if is_over then update task set period_base = n where seq = s.seq; end if;
-  update slot set state = 1, run = 0, worker = 0, last_run = n, stop = 7, failed_at = n, failure = words, line = s.line | 1,
-      attempts = case when is_over then 0 else s.attempts end,
-      due = case when is_over then next_period(t.recurrence, t.period, t.anchor, n)
-        else n + greatest(case when s.schedule = 0 then q.pace else 0 end,
-                          backoff(t.backoff, t.backoff_delay, s.attempts, q.backoff_max, q.jitter, s.run),
-                          backoff(2, 30000000000, s.attempts, greatest(q.backoff_max, 30000000000), 0, 0)) end
+  begins := case when is_over then next_period(t.recurrence, t.period, t.anchor, n)
+    else n + greatest(case when s.schedule = 0 then q.pace else 0 end, case when s.deaths > 0 then greatest(
+      backoff(t.backoff, t.backoff_delay, s.attempts, q.backoff_max, q.jitter, s.run),
+      backoff(2, q.crash_pause, s.deaths, greatest(q.backoff_max, q.crash_pause), 0, 0)) else 0 end) end;
+  update slot set state = case when begins > n then 1 else 0 end, run = 0, worker = 0, last_run = n, stop = 7, failed_at = n,
+      failure = words, line = s.line | 1, quarantined = false, deaths = least(s.deaths, 32000) + 1, begun = null,
+      attempts = case when is_over then 0 else s.attempts end, due = begins
     where seq = s.seq;
 end $$;
 

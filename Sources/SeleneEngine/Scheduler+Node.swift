@@ -176,6 +176,7 @@ extension Scheduler {
     let sequence = table.sequence(run.slot)
     guard let place = node.claimed.firstIndex(where: { $0.slot == run.slot && $0.sequence == sequence }) else { return }
     node.claimed[place].run = Token(rawValue: run.token).number
+    node.machine.began(node.claimed[place].key.run, at: clock.last)
   }
 
   /// A run has an outcome that counts.
@@ -341,7 +342,10 @@ extension Scheduler {
     if room.lanes == 0 { (room.until, room.isAhead) = (Time.never, true) }
     room.lanes += carriedOn
     noteWaiting(node, isShared: count > 1, at: now)
-    if isAhead { room.lanes += lanesAhead(node, isShared: count > 1) }
+    if isAhead {
+      room.lanesAhead = lanesAhead(node, isShared: count > 1)
+      room.lanes += room.lanesAhead
+    }
     forEachRoom(of: node) { if $0.isOther() { node.roomChanges += 1 } }
     room.rooms = node.roomChanges
     room.isWhole = count == 1 && node.room.takes == .all
@@ -442,7 +446,8 @@ extension Scheduler {
     let (satisfied, labels) = (room.satisfied, node.labels)
     let scheduler = Unmanaged.passUnretained(self)
     var offer = NodeRoom(
-      lanes: room.lanes, until: room.until, isBare: room.isAhead, takesSuspects: room.takesSuspects
+      lanes: room.lanes, lanesAhead: room.lanesAhead, until: room.until, isBare: room.isAhead,
+      takesSuspects: room.takesSuspects
     ) { one in
       one.constraints.isSubset(of: satisfied) && scheduler._withUnsafeGuaranteedRef { $0.isOffered(one) }
         && one.labels.allSatisfy { label in labels.contains { $0.buffer.equals(label.buffer) } }
@@ -615,6 +620,7 @@ extension Scheduler {
     guard let run = runs[task.run], run.isOpen else { return }
     switch why {
     case .leaseLost: ask(run, .leaseLost, at: now)
+    case .leaving: stop(run, .shutdown, at: now)
     case .taken(let reason): stop(run, reason == .none || reason.isRequest ? .interrupted : reason, at: now)
     }
   }

@@ -46,6 +46,8 @@ struct OfferedRoom: Equatable {
   var lanes = 0
   /// There is no window yet.
   var isAhead = false
+  /// So many of its lanes are of windows that drivers are yet to open.
+  var lanesAhead = 0
   /// Nothing of this process is at work that is over.
   var takesSuspects = true
   /// More is claimed of all that is served.

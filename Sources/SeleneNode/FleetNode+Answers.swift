@@ -62,9 +62,11 @@ extension FleetNode {
     if !answer.kept.isEmpty { returnAt = now.adding(options.poll) }
     answer.lost.forEach { lose($0) }
     if !turn.held.isEmpty { askedAt = now }
+    for run in working where turn.started?.contains(run.key.run) == true { run.isSaid = true }
     guard let claim = turn.claim else { return }
-    for run in answer.claimed {
+    for (place, run) in answer.claimed.enumerated() {
       run.worker = turn.worker
+      run.isSaid = turn.started == nil || place < turn.lanes
       accept(run)
     }
     if claim.isFirst && !answer.claimed.isEmpty { room?.isFresh = false }
@@ -141,6 +143,10 @@ extension FleetNode {
   private func fail(_ turn: NodeTurn, _ failure: NodeFailure) {
     if !turn.held.isEmpty { askAt = now }
     if case .refused = failure { isTurnRefused = true }
+    if turn.started != nil && failure == .refused(.undefinedFunction) {
+      saysBegun = false
+      pause.end()
+    }
     switch failure {
     case .maybeSent:
       decisions.lose()

@@ -17,6 +17,7 @@ extension FleetNode {
   package var nextWake: Instant {
     guard !isClosed else { return Time.never }
     var wake = closesAt ?? Time.never
+    if !working.isEmpty { wake = min(wake, isLeaving ? min(stopsAt, lastReturnAt) : Time.never) }
     for one in incarnations where !one.isOver { wake = min(wake, one.believesUntil(options)) }
     if let room, !ready.isEmpty { wake = min(wake, room.until, stallsAt ?? Time.never) }
     if let underWay { return min(wake, underWay.deadline) }
@@ -56,7 +57,8 @@ extension FleetNode {
     let wantsRuns = taking != nil && isAnyRunWanted
     if wantsRuns && isTaken(classesAt) { return .classes }
     let asksAt = taking == nil ? Time.never : askAt
-    if isTaken(min(flushAt, asksAt, wantsRuns && !wanted.isEmpty ? nextClaim : Time.never)) { return .turn }
+    let saidAt = taking.map { saysAt(of: $0.worker) } ?? Time.never
+    if isTaken(min(flushAt, asksAt, saidAt, wantsRuns && !wanted.isEmpty ? nextClaim : Time.never)) { return .turn }
     for one in incarnations where one.isUnheard { if isTaken(.min) { return .beat(one) } }
     // What kept an incarnation from saying bye keeps nothing else.
     for one in incarnations where one.byeAt > .min && canLeave(one) {
@@ -101,8 +103,26 @@ extension FleetNode {
       claim = nil
     }
     if room?.takesSuspects == false { passSuspects(&claim) }
+    var started: [Int64] = []
+    for run in working where run.isUnsaid(of: taking?.worker ?? 0) { started.append(run.key.run) }
     return NodeTurn(
-      worker: taking?.worker ?? 0, decisions: decisions.next(), back: back, held: held, claim: claim)
+      worker: taking?.worker ?? 0, decisions: decisions.next(), back: back, held: held, claim: claim,
+      started: saysBegun ? started : nil, lanes: freeLanes)
+  }
+
+  /// Lanes in which what is claimed now begins as soon as it is here; none where a window is yet to be opened.
+  private var freeLanes: Int {
+    guard let room, !room.isBare else { return 0 }
+    return max(room.lanes - room.lanesAhead - working.count - ready.count, 0)
+  }
+
+  /// When the database is told that runs have begun which were claimed ahead: with the next call, and soon if one takes longer
+  /// than what ends within the horizon. What it does not know to have begun goes back as before the run if this process dies (N58).
+  private func saysAt(of worker: Int64) -> Instant {
+    guard saysBegun else { return Time.never }
+    var at = Time.never
+    for run in working where run.isUnsaid(of: worker) { at = min(at, (run.begunAt ?? at).adding(options.reach)) }
+    return at
   }
 
   /// What is claimed has to go without suspects.
@@ -133,10 +153,10 @@ extension FleetNode {
     max(claimAt, marks.usable(at: now, for: options.poll).isEmpty ? marks.looksAgain : .min)
   }
 
-  /// A claim for what the room leaves. While a suspect is here nothing else is claimed (N15).
+  /// A claim for what the room leaves. While a run is here that goes alone nothing else is claimed (N15, V7).
   func claim(of classes: [Int32]) -> NodeClaim? {
     guard let room, let taking = incarnations.first(where: { $0.takes }), now < taking.believesUntil(options),
-      !working.contains(where: { $0.isSuspect }), !ready.contains(where: { $0.isSuspect })
+      !working.contains(where: { $0.runsAlone }), !ready.contains(where: { $0.runsAlone })
     else { return nil }
     if let stallsAt, now >= stallsAt { return nil }
     return room.claim(

@@ -12,6 +12,12 @@ extension FleetNode {
       if now >= incarnations[place].believesUntil(options) { endBelief(at: place) }
     }
     if let room, now >= room.until { endRoom() }
+    if now >= stopsAt { for place in working.indices { stop(at: place, .leaving) } }
+    if now >= lastReturnAt {
+      // Nobody waits for these any more, and others need not wait for the end of the lease (V4).
+      for run in working { giveBack(run) }
+      working = []
+    }
     if let closesAt {
       let isDone = incarnations.isEmpty && decisions.isEmpty && working.isEmpty && underWay == nil
       isClosed = isDone || now >= closesAt
@@ -27,18 +33,19 @@ extension FleetNode {
     return movedAt.adding(options.patience)
   }
 
-  /// Begins what the lanes are free for. A suspect waits until it is alone in this process, whichever incarnations claimed the
-  /// others; nothing is claimed until it is over, so nothing waits behind it (N15).
+  /// Begins what the lanes are free for. What runs alone waits until it is alone in this process, whichever incarnations claimed
+  /// the others; nothing is claimed until it is over, so nothing waits behind it (N15, V7).
   private func beginReady() {
     guard let room, now < room.until else { return }
     while let next = ready.first, working.count < room.lanes {
-      if next.isSuspect && !room.takesSuspects {
+      if next.runsAlone && !room.takesSuspects {
         // What is in its way may never come back.
         giveBack(ready.removeFirst())
         continue
       }
-      guard !next.isSuspect || working.isEmpty else { return }
+      guard !next.runsAlone || working.isEmpty else { return }
       ready.removeFirst()
+      if !room.isBare && working.count < room.lanes - room.lanesAhead { next.begunAt = now }
       working.append(next)
       movedAt = now
       actions.append(.begin(next))

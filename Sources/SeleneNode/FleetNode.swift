@@ -44,6 +44,8 @@ package final class FleetNode {
 
   /// The fleet knows what an incarnation means that says it holds no more (N14); one of an earlier release does not.
   var saysAll = true
+  /// It can be told which runs have begun (N58).
+  var saysBegun = true
 
   var underWay: CallUnderWay?
   private var lastNumber: UInt64 = 0
@@ -66,6 +68,9 @@ package final class FleetNode {
   var askedAt: Instant = .min
   /// When a node that closes waits no longer for the database.
   var closesAt: Instant?
+  /// When what it still runs then is asked to stop, and when it goes back whether it has come back or not (V5).
+  var stopsAt: Instant = Time.never
+  var lastReturnAt: Instant = Time.never
   /// It makes no more calls.
   package internal(set) var isClosed = false
   /// Why the last call has no answer, or the last turn, while there is one to make; nil once it has.
@@ -160,6 +165,12 @@ package final class FleetNode {
     advance(to: instant)
   }
 
+  /// A run that was to begin has begun.
+  package func began(_ run: Int64, at instant: Instant) {
+    now = max(now, instant)
+    for one in working where one.key.run == run && one.begunAt == nil { one.begunAt = now }
+  }
+
   /// A run that was begun has come back.
   package func ended(_ run: Int64, _ end: NodeEnd, at instant: Instant) {
     now = max(now, instant)
@@ -193,18 +204,24 @@ package final class FleetNode {
     return run.estimate
   }
 
-  /// Takes nothing more, gives back what was not begun, and ends its incarnations once all runs have come back; after `grace`
-  /// without having told the database.
+  /// Takes nothing more, gives back what was not begun, and ends its incarnations once all runs have come back. In the last tenth
+  /// of `grace`, at most 10 s, what it still runs is asked to stop; in the last half of that it goes back in any case (V5).
   package func close(at instant: Instant, grace: Span) {
     advance(to: instant)
-    leave(at: now.adding(max(grace, 0)))
+    let grace = max(grace, 0)
+    let last = min(grace / 10, 10 * Time.second)
+    leave(at: now.adding(grace), last: last)
     advance(to: instant)
   }
 
   /// Takes nothing more, and waits for the database until then.
-  func leave(at end: Instant) {
+  func leave(at end: Instant, last: Span = 0) {
     endRoom()
-    closesAt = min(closesAt ?? Time.never, end)
+    stopsAt = min(stopsAt, end == Time.never ? end : end.subtracting(last))
+    lastReturnAt = min(lastReturnAt, end == Time.never ? end : end.subtracting(last / 2))
+    // Without a grace a call's time is left to give back what is here.
+    let isAnyLeft = !working.isEmpty || !returned.isEmpty
+    closesAt = min(closesAt ?? Time.never, end <= now && isAnyLeft ? now.adding(options.timeout) : end)
     for place in incarnations.indices { incarnations[place].takes = false }
   }
 

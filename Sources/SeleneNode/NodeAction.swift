@@ -28,6 +28,8 @@ package enum NodeAction: Sendable {
 package enum NodeStop: Equatable, Sendable {
   /// The lease cannot be believed in any more (N13).
   case leaseLost
+  /// The node leaves, and its grace is nearly over: the task is to be as before the run (V4, V5).
+  case leaving
   /// The database gave the run up, for a reason of the header's (N25).
   case taken(StopReason)
 }

@@ -91,7 +91,8 @@ extension NodeRun {
     else { return nil }
     self.init(
       RunKey(run: run, task: task), id: id, handler: handler, input: input, fleetClass: fleetClass,
-      estimate: max(estimate, 0), attempt: attempt, generation: generation, line: line, lastRun: lastRun)
+      estimate: max(estimate, 0), attempt: attempt, generation: generation, line: line, lastRun: lastRun,
+      runsBeside: row[2].integer == 1)
   }
 }
 

@@ -51,10 +51,17 @@ package final class NodeTurn: Sendable {
   package let back: [RunKey]
   package let held: [Int64]
   package let claim: NodeClaim?
+  /// Runs that have begun, of which the database does not know it; nil: it is of an earlier release, and cannot be told (N58).
+  package let started: [Int64]?
+  /// So many of those that it claims begin at once; the others are claimed ahead (N58).
+  package let lanes: Int
 
-  init(worker: Int64, decisions: [OpenDecision], back: [RunKey], held: [Int64], claim: NodeClaim?) {
+  init(
+    worker: Int64, decisions: [OpenDecision], back: [RunKey], held: [Int64], claim: NodeClaim?, started: [Int64]?,
+    lanes: Int
+  ) {
     (self.worker, self.decisions, self.back) = (worker, decisions, back)
-    (self.held, self.claim) = (held, claim)
+    (self.held, self.claim, self.started, self.lanes) = (held, claim, started, lanes)
   }
 }
 

@@ -6,6 +6,8 @@ import SeleneCore
 package struct NodeRoom: Sendable {
   /// Runs at a time.
   package var lanes: Int
+  /// So many of these are of windows that are yet to be opened, so that what is claimed for them does not begin at once (N58).
+  var lanesAhead: Int
   /// Nothing is begun from then on, and nothing is claimed that is expected to end later; own clock.
   package var until: Instant
   /// Nothing is claimed but for a lane that is free now.
@@ -20,10 +22,10 @@ package struct NodeRoom: Sendable {
   var isFresh = true
 
   package init(
-    lanes: Int, until: Instant, isBare: Bool = false, takesSuspects: Bool = true,
+    lanes: Int, lanesAhead: Int = 0, until: Instant, isBare: Bool = false, takesSuspects: Bool = true,
     serves: @escaping @Sendable (FleetClass) -> Bool
   ) {
-    (self.lanes, self.until, self.isBare) = (lanes, until, isBare)
+    (self.lanes, self.lanesAhead, self.until, self.isBare) = (lanes, lanesAhead, until, isBare)
     (self.takesSuspects, self.serves) = (takesSuspects, serves)
   }
 }

@@ -26,6 +26,12 @@ package final class NodeRun: @unchecked Sendable {  // its node's from the claim
   /// The line that it was claimed from, and the last run by which it stood there (N7).
   package let line: Int32
   package let lastRun: Instant
+  /// It is a suspect that was never to blame alone: others may run beside it (V7).
+  package let runsBeside: Bool
+  /// When it began here; nil: it waits for a lane, or for a window.
+  var begunAt: Instant?
+  /// The database knows that it has begun (N58).
+  var isSaid = false
   /// The incarnation that claimed it.
   package internal(set) var worker: Int64 = 0
   /// It was asked to stop.
@@ -33,20 +39,27 @@ package final class NodeRun: @unchecked Sendable {  // its node's from the claim
 
   package init(
     _ key: RunKey, id: Bytes, handler: Bytes, input: Bytes, fleetClass: Int32, estimate: Span, attempt: Int32,
-    generation: Int32, line: Int32, lastRun: Instant
+    generation: Int32, line: Int32, lastRun: Instant, runsBeside: Bool = false
   ) {
     self.key = key
     (self.id, self.handler, self.input) = (id, handler, input)
     (self.fleetClass, self.estimate) = (fleetClass, estimate)
     (self.attempt, self.generation) = (attempt, generation)
-    (self.line, self.lastRun) = (line, lastRun)
+    (self.line, self.lastRun, self.runsBeside) = (line, lastRun, runsBeside)
   }
+
+  /// It has begun, and its incarnation is to say so.
+  func isUnsaid(of worker: Int64) -> Bool { begunAt != nil && !isSaid && !isStopped && self.worker == worker }
 
   /// Lines are by priority, too (N4).
   package var priority: Int32 { line >> 4 & 15 }
 
-  /// A run of it was interrupted and none has been decided since: it runs alone (N15). Suspects have lines of their own.
+  /// A run of it was interrupted and none has been decided since: of such a node has one at a time (N15, V7). Suspects have lines
+  /// of their own.
   package var isSuspect: Bool { line & 1 == 1 }
+
+  /// Nothing runs beside it.
+  package var runsAlone: Bool { isSuspect && !runsBeside }
 }
 
 /// How a run ended, as the database has to be told.

@@ -21,6 +21,7 @@ package final class NodeStatements: Sendable {
   private let lastBeats: Bytes
   private let classes: Bytes
   private let turn: Bytes
+  private let turnBefore: Bytes
   private let fate: Bytes
   private let bye: Bytes
 
@@ -44,11 +45,19 @@ package final class NodeStatements: Sendable {
       "beat($1::bigint, $2::bigint, $3::bigint[], $4::int[], $5::int[], $6::bigint[], $7::bigint[], holds_all => true)")
     classes = Self.text(
       "select class, kind::int, constraints, labels, handler from ", schema, "classes($1::text[])")
+    let turnBegins: StaticString =
+      "select what, run, state, at, seq, id, handler, class, input, est, attempts, generation, line, last_run from "
     turn = Self.text(
+      turnBegins, schema,
       """
-      select what, run, state, at, seq, id, handler, class, input, est, attempts, generation, line, last_run from \
-
-      """, schema,
+      turn($1::bigint, $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[], $7::text[], $8::bytea[], \
+      back_seqs => $9::bigint[], back_runs => $10::bigint[], held => $11::bigint[], classes => $12::int[], \
+      most => $13::int, room => $14::bigint, total => $15::bigint, first => $16::boolean, lines => $17::int[], \
+      since => $18::bigint[], due_since => $19::bigint, lanes => $20::int, started => $21::bigint[])
+      """)
+    // Of a fleet whose schema is of an earlier release.
+    turnBefore = Self.text(
+      turnBegins, schema,
       """
       turn($1::bigint, $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[], $7::text[], $8::bytea[], \
       back_seqs => $9::bigint[], back_runs => $10::bigint[], held => $11::bigint[], classes => $12::int[], \
@@ -88,7 +97,7 @@ package final class NodeStatements: Sendable {
         ])
     case .classes:
       NodeStatement(sql: classes, values: [queues.isEmpty ? .null : .array(queues.map { .text($0) })])
-    case .turn(let call): NodeStatement(sql: turn, values: values(of: call))
+    case .turn(let call): NodeStatement(sql: call.started == nil ? turnBefore : turn, values: values(of: call))
     case .fate(let decisions):
       NodeStatement(
         sql: fate,
@@ -108,13 +117,15 @@ package final class NodeStatements: Sendable {
       lines.append(mark.line)
       since.append(mark.since)
     }
-    return [
+    var values: [NodeValue] = [
       .integer(turn.worker), column(.task, of: ended), column(.run, of: ended), column(.outcome, of: ended),
       column(.response, of: ended), column(.delay, of: ended), column(.failure, of: ended), column(.result, of: ended),
       .integers(tasks), .integers(runs), .integers(turn.held), .integers(claim?.classes ?? []),
       .integer(Int64(claim?.most ?? 0)), .integer(claim?.room ?? 0), .integer(claim?.total ?? 0),
       .boolean(claim?.isFirst ?? false), .integers(lines), .integers(since), .integer(claim?.dueSince ?? 0),
     ]
+    if let started = turn.started { values += [.integer(Int64(turn.lanes)), .integers(started)] }
+    return values
   }
 
   // MARK: Columns

@@ -1264,12 +1264,18 @@ static void test_grace(void) {
     selene_cycle cycle = begin_claimed(scheduler, 1);
     selene_run run = run_of(cycle, "job");
     CHECK_OK(selene_node_leave(scheduler, 5 * S));
-    serve_for(scheduler, 5 * S - MS);
+    serve_for(scheduler, 4500 * MS - MS);
+    CHECK_INT(SELENE_STOP_NONE, stop_reason(run));
+    serve_for(scheduler, MS);
+    CHECK_INT(SELENE_STOP_SHUTDOWN, stop_reason(run));
+    serve_for(scheduler, 250 * MS - MS);
     CHECK_INT(SELENE_NODE_LEAVING, standing(scheduler).state);
+    CHECK_INT(0, job->given_back);
     serve_for(scheduler, MS);
     CHECK_INT(SELENE_NODE_CLOSED, standing(scheduler).state);
-    CHECK_INT(0, base.byes);
-    complete(run);
+    CHECK_INT(1, base.byes);
+    CHECK_INT(1, job->given_back);
+    CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     serve_for(scheduler, MIN);
     CHECK_INT(0, job->decided);
     CHECK_OK(selene_cycle_end(cycle, NULL));
@@ -1743,7 +1749,8 @@ int main(int argc, char **argv) {
     run_test("N14 who leaves gives back, waits for its runs, tells of them and says bye",
              test_leave);
     run_test("N37 who is drained gives back, waits for its runs, and joins no more", test_drain);
-    run_test("N14 who leaves waits no longer than its grace", test_grace);
+    run_test("N14 who leaves asks its runs to stop, and gives back what does not within its grace",
+             test_grace);
     run_test("N14 a node that is closed forgets what it has", test_close);
     run_test("N14 who waits for a node is woken when it is closed", test_wakes);
     run_test("P3 a scheduler is closed with its node", test_scheduler_closed);

@@ -334,7 +334,7 @@ CHECK_UNUSED static void perform(const selene_node_request *request, struct rows
             row[4] = text(one->handler);
         }
     } else if (strstr(sql, "turn(")) {
-        CHECK_INT(19, request->value_count);
+        CHECK_INT(21, request->value_count);
         answer_turn(values, rows);
     } else if (strstr(sql, "fate(")) {
         CHECK_INT(3, request->value_count);

@@ -698,6 +698,31 @@ import Testing
     #expect(try tiny.turn().claim?.most == 500)
   }
 
+  @Test("N58 a claim says how many begin at once, and the next call which others have; what waits for a window is none")
+  func begun() throws {
+    let desk = try NodeDesk.joined(horizon: Time.second / 4)
+    // Of three lanes one is of an open window, two of windows that a driver may open.
+    desk.change { $0.offer(NodeRoom(lanes: 3, lanesAhead: 2, until: Time.never) { _ in true }, at: desk.now) }
+    try desk.learn()
+    let first = try desk.claim(1)
+    #expect(first.lanes == 1 && first.started == [])
+    let ahead = try desk.claim(2)
+    #expect(ahead.lanes == 0 && ahead.started == [])
+    #expect(desk.begun == [1, 2, 3])
+    // The driver has opened its window for one of them.
+    desk.now += Time.second / 8
+    desk.change { $0.began(2, at: desk.now) }
+    try desk.finish(1)
+    let told = try desk.claim(0)
+    #expect(told.lanes == 0 && told.started == [2])
+    // Once it is known it is not said again; and without another call it is said within the horizon.
+    desk.now += Time.second / 8
+    desk.change { $0.began(3, at: desk.now) }
+    #expect(desk.node.nextWake <= desk.now + Time.second / 4)
+    desk.now += Time.second / 4
+    #expect(try desk.claim(0).started == [3])
+  }
+
   @Test("N22 what was not begun when the window ends is given back, also what comes later")
   func windowEnds() throws {
     let desk = try NodeDesk.joined(horizon: Time.second)

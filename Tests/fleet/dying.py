@@ -1,4 +1,4 @@
-"""A worker of pyselene that is killed between complete_in and the commit of it, in the first run of a task: dying.py DSN."""
+"""A worker of pyselene, which is killed between complete_in and the commit of it, or is not: dying.py DSN dies|lives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyselene
 from pyselene.fleet import Fleet
 
 
-def main(dsn: str) -> None:
+def main(dsn: str, dies: bool) -> None:
     """Until its input ends."""
     scheduler = pyselene.Scheduler()
 
@@ -21,7 +21,7 @@ def main(dsn: str) -> None:
         with psycopg.connect(dsn) as connection:
             connection.execute("insert into public.effect values (%s, %s)", (run.fence, run.attempt))
             run.complete_in(connection, result=b"done")
-            if run.attempt == 1:
+            if dies:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=scheduler.run_forever, daemon=True).start()
@@ -31,4 +31,4 @@ def main(dsn: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2] == "dies")

@@ -113,6 +113,10 @@ class Task:
     failure: str | None = None
     response: tuple[int, ...] = ()
     is_suspect: bool = False
+    #: It was to blame, and runs alone.
+    is_alone: bool = False
+    #: How often its process has ended in a run of it since one was decided.
+    deaths: int = 0
     estimate: int = 0
 
     @property
@@ -379,6 +383,7 @@ class Model:
             raise Refused(16)
         old = last.task
         task = replace(old, seq=number, run=0, decided=0, worker=0, stop=0, attempts=0, is_suspect=False)
+        task.is_alone, task.deaths = False, 0
         task.period_base, task.failed_at = None, last.at
         task.expects = self.expects(task) if task.expected is None else task.expects
         is_held = not self.take_place(task)
@@ -418,18 +423,28 @@ class Model:
         if worker not in self.workers:
             raise Refused(17)
         mine = [one for one in self.running() if one.worker == worker]
-        if any(one.is_suspect for one in mine):
+        if any(one.is_alone for one in mine):
             return []
         fits = [one for one in self.ranked(classes) if first or one.estimate <= room]
+        suspects = [
+            one
+            for one in fits
+            if one.is_suspect
+            and (not mine or not one.is_alone or self.now - max(one.due, one.last_run) > 30 * SECOND)
+            and not any(each.is_suspect for each in mine)
+        ][:1]
+        if suspects and suspects[0].is_alone and any(not one.is_suspect for one in fits[: fits.index(suspects[0])]):
+            suspects = []
+        if suspects and suspects[0].is_alone:
+            if mine:
+                return []
+            fits = suspects
+        fits = [one for one in fits if not one.is_suspect or one in suspects]
         taken: list[Task] = []
         for one in fits[: 1 if first else most]:
-            if taken and (one.is_suspect or sum(each.estimate for each in [*taken, one]) > total):
+            if taken and sum(each.estimate for each in [*taken, one]) > total:
                 break
             taken.append(one)
-            if one.is_suspect:
-                break
-        if taken and taken[0].is_suspect and mine:
-            return []
         for one in taken:
             one.state, one.worker = "running", worker
             one.attempts += 1
@@ -472,6 +487,7 @@ class Model:
         if outcome != INTERRUPTED and task.window:
             task.response = (*task.response, response)[-task.window :]
         task.estimate, task.last_run, task.decided, task.is_suspect = task.mean(), self.now, task.run, False
+        task.is_alone, task.deaths = False, 0
         self.end_run(task, is_over, is_good or outcome == ABANDONED, wait, outcome)
         task.failed_at = None if is_good else self.now
         task.failure = None if is_good else WORDS.get(outcome) if failure is None else failure
@@ -562,22 +578,42 @@ class Model:
         lost = sorted(
             (one for one in self.running() if self.is_dead(one.worker)), key=lambda one: (one.worker, one.seq)
         )
+        blamed = {number: self.blame(number) for number in {one.worker for one in lost}}
         for task in lost:
+            if task.seq != blamed[task.worker]:
+                task.attempts -= 1
+                self.suspect(task)
+                continue
             queue = self.queue(task.of.queue)
             is_over = task.schedule != STANDING and 0 < task.max_attempts <= task.attempts
             policy = self.delay(
                 task.backoff, task.backoff_delay, task.attempts, queue.backoff_max, queue.jitter, task.run
             )
-            least = self.delay(2, 30 * SECOND, task.attempts, max(queue.backoff_max, 30 * SECOND), 0, 0)
-            self.end_run(task, is_over, False, max(policy, least), INTERRUPTED)
+            least = self.delay(2, 30 * SECOND, task.deaths, max(queue.backoff_max, 30 * SECOND), 0, 0)
+            self.end_run(task, is_over, False, max(policy, least) if task.deaths else 0, INTERRUPTED)
             task.last_run, task.failed_at, task.failure = self.now, self.now, WORDS[INTERRUPTED]
             if is_over and task.schedule == ONCE:
                 self.finish(task, FAILED, task.stop)
                 continue
-            task.state, task.run, task.worker, task.is_suspect = "enqueued", 0, 0, True
+            task.is_alone = True
+            self.suspect(task)
         self.come_back({one.run for one in self.strays if self.is_dead(one.worker)})
         self.workers = {number: one for number, one in self.workers.items() if not self.is_dead(number)}
         return len(lost)
+
+    def blame(self, number: int) -> int:
+        """The record that is to blame for the death of a worker; 0: none (V7)."""
+        mine = [one for one in self.running() if one.worker == number]
+        if suspects := [one.seq for one in mine if one.is_suspect]:
+            return suspects[0]
+        beside = [one for one in self.strays if one.worker == number]
+        return mine[0].seq if len(mine) == 1 and not beside else 0
+
+    def suspect(self, task: Task) -> None:
+        """Its process ended while it ran."""
+        task.state, task.run, task.worker, task.is_suspect = "enqueued", 0, 0, True
+        task.deaths += 1
+        task.stop, task.failed_at, task.failure = STOPS[INTERRUPTED], self.now, WORDS[INTERRUPTED]
 
     def bye(self, number: int) -> int:
         mine = [(one.seq, one.run) for one in self.running() if one.worker == number]

@@ -28,6 +28,12 @@ static void send_it(selene_run run, const selene_run_info *info, void *context) 
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
 }
 
+static void asked_to_stop(selene_run run, int32_t reason, void *context) {
+    (void)run;
+    (void)context;
+    say("stop", "hang", selene_stop_name(reason));
+}
+
 static void tell(const selene_event *event, void *context) {
     (void)context;
     if (event->type == SELENE_EVENT_TROUBLE && event->detail == SELENE_TROUBLE_FLEET)
@@ -83,7 +89,7 @@ int main(int argc, char **argv) {
     CHECK_OK(selene_handler_register(scheduler, "send", -1, send_it, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "fail", -1, fail, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "last", -1, last, NULL, NULL, NULL));
-    CHECK_OK(selene_handler_register(scheduler, "hang", -1, hang, NULL, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "hang", -1, hang, asked_to_stop, NULL, NULL));
     /* For tasks that no other worker is to have. */
     CHECK_OK(selene_handler_register(scheduler, argv[2], -1, last, NULL, NULL, NULL));
     CHECK_OK(selene_fleet_open(&where, &fleet));

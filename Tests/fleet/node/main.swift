@@ -120,6 +120,7 @@ struct Host {
     case .begin(let run):
       ["begin", run.key.run, run.key.task, run.id.string, run.handler.string, run.input.data.base64EncodedString()]
     case .stop(let run, .leaseLost): ["stop", run, "lease_lost"]
+    case .stop(let run, .leaving): ["stop", run, "leaving"]
     case .stop(let run, .taken(let reason)): ["stop", run, "\(reason)"]
     case .decided(let run, let counts): ["decided", run, counts]
     case .clocksDiffer(let span): ["clocks_differ", span]

@@ -57,7 +57,7 @@ say "node B is killed (kill -9) in the middle of two tasks; A and C go on"
 until "$node" wait $count | grep -q 'its node ended'; do sleep 0.2; patience; done
 say "the lease of B is over, and A or C has taken its tasks back. Why these do not run yet:"
 "$node" wait $count | grep 'its node ended'
-say "(a task whose node ended while it ran waits at least 30 s, and then runs alone: it may be what ended it)"
+say "(any of them may be what ended it: a node runs one of them at a time, beside other work, and no attempt has failed)"
 until "$node" wait $count >/dev/null; [ $? -ne 2 ]; do
   sleep 0.5
   patience
