@@ -1279,7 +1279,8 @@ typedef struct selene_task {
     const selene_text *tags;
     /** Response time expected while none is known, ns; 0 … 24 h. Default −1, not said: the mean of the last response_window
      *  response times of its handler's runs, of whatever task, when it is registered, updated or started as a successor;
-     *  5 s while its handler has none, or if response_window is 0. */
+     *  while its handler has none, or if response_window is 0, nobody knows it: then 5 s are planned for it, and it fits into
+     *  what is left of a window, however little, unless the fit is strict. */
     int64_t expected_response;
     /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
     int64_t initial_delay;

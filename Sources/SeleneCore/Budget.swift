@@ -21,18 +21,11 @@ package struct Budget: Sendable {
   /// The default reserve of a budget.
   package static func reserve(of budget: Span) -> Span { budget / 20 }
 
-  /// What may be picked at an instant: nothing, anything, or what fits into the room.
-  package enum Room: Sendable {
-    case none
-    case any
-    case upTo(Span)
-  }
-
-  /// The room at an instant; the first dispatch takes any, unless the fit is strict (C3).
-  package func room(at now: Instant, isFirst: Bool, strictFit: Bool) -> Room {
-    guard now < deadline else { return .none }
+  /// The room at an instant, nil: nothing is picked; the first dispatch takes any, unless the fit is strict (C3).
+  package func room(at now: Instant, isFirst: Bool, strictFit: Bool) -> Room? {
+    guard now < deadline else { return nil }
     if isFirst && !strictFit && now < expiresAt { return .any }
-    return now <= expiresAt ? .upTo(expiresAt - now) : .none
+    return now <= expiresAt ? Room(expiresAt - now, isStrict: strictFit) : nil
   }
 
   /// The next instant after now at which something expires; runs may still complete exactly at the deadline.
@@ -41,5 +34,29 @@ package struct Budget: Sendable {
   /// The same of a run, which knows the two instants alone.
   package static func nextExpiry(_ expiresAt: Instant, _ deadline: Instant, after now: Instant) -> Instant {
     now < expiresAt ? expiresAt : deadline.adding(1)
+  }
+}
+
+/// The time that a window has left for what is picked.
+package struct Room: Sendable {
+  /// nil: as much as anything takes.
+  package let span: Span?
+  /// What nobody knows the time of has to fit, too, with what is planned for it (V17).
+  package let isStrict: Bool
+
+  package static let any = Room(span: nil, isStrict: false)
+
+  private init(span: Span?, isStrict: Bool) { (self.span, self.isStrict) = (span, isStrict) }
+
+  package init(_ span: Span, isStrict: Bool) { self.init(span: span, isStrict: isStrict) }
+
+  /// An upper bound of what fits costs in an index.
+  var most: Cost { span.map { Cost($0) } ?? .any }
+
+  /// Whether the next run of a record fits.
+  @inline(__always)
+  func takes(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
+    guard let span else { return true }
+    return (isStrict ? record.estimate : record.leastRoom) <= span
   }
 }

@@ -52,7 +52,7 @@ package struct CycleTrace: Sendable {
   /// The library called the handlers.
   package var pushes: Bool
   /// The room that was left at the last pick.
-  package var room: Span?
+  package var room: Room?
   package var deadline: Instant
   package var isOpen: Bool
   /// Each pick looked at what was eligible then, not at begin (R1).
@@ -169,7 +169,7 @@ extension TaskTable {
       } else if trace.isOpen && !trace.isRolling && !wasRanked {
         let ranSince = record.hasRun && record.lastRun >= trace.begin
         add(hadItsRun || ranSince ? .hadItsRun : .nextCycle, at: trace.deadline)
-      } else if wasRanked, let room = trace.room, record.estimate > room {
+      } else if wasRanked, let room = trace.room, !room.takes(records.at(slot)) {
         add(.didNotFit, at: trace.isOpen ? trace.deadline : max(now, pace.opensAt))
       }
     }
@@ -181,7 +181,7 @@ extension TaskTable {
     explanation.eligible = ranking.eligibleCount
     explanation.score = ranking.score(of: record, at: now)
     explanation.estimate = record.estimate
-    explanation.lastRoom = trace?.room
+    explanation.lastRoom = trace?.room?.span
     explanation.pace = record.turn
     if record.marks.contains(.limited) && (record.state == .enqueued || record.state == .held) {
       explanation.latestAt = record.latestAt

@@ -76,7 +76,7 @@ extension Ranking {
   /// The urgent task whose latest begin is the first, of those that are still eligible and fit; else the best expedited one,
   /// while something of the quota is left.
   @inline(never)
-  func bestAhead(in table: TaskTable, _ offer: Offer, room: Span?, _ most: Cost, _ passed: inout Int) -> Pick? {
+  func bestAhead(in table: TaskTable, _ offer: Offer, room: Room, _ most: Cost, _ passed: inout Int) -> Pick? {
     while true {
       var best: Int?
       let hasQuota = fronts.contains { $0.needsQuota } && table.hasQuota
@@ -101,13 +101,13 @@ extension Ranking {
   private func isOpen(_ front: FrontHead) -> Bool { front.group?._withUnsafeGuaranteedRef { $0.isOpen } ?? true }
 
   /// Goes to the next of a line that can still be picked and fits.
-  private func step(front place: Int, in table: TaskTable, room: Span?, _ most: Cost) -> OrderedSlot? {
+  private func step(front place: Int, in table: TaskTable, room: Room, _ most: Cost) -> OrderedSlot? {
     let line = fronts[place].line
     while let entry = fronts[place].current {
       let record = table.records.at(entry.slot)
       if !fronts[place].isPassed, entry.cost <= most, record.pointee.sequence == entry.at.sequence,
         line == .urgent ? isAhead(record) : record.pointee.marks.contains(.ahead) && !goesByUrgency(record),
-        fronts[place].takes(record), frozen.pointee.has(record), room.map({ record.estimate <= $0 }) ?? true
+        fronts[place].takes(record), frozen.pointee.has(record), room.takes(record)
       {
         return entry
       }
@@ -119,7 +119,7 @@ extension Ranking {
 
   /// The same as `forEachAwaited`, of urgent and expedited tasks.
   func forEachAwaitedAhead(
-    in table: TaskTable, _ offer: Offer, room: Span?, _ most: Cost, _ body: (TaskGroup) -> Void
+    in table: TaskTable, _ offer: Offer, room: Room, _ most: Cost, _ body: (TaskGroup) -> Void
   ) {
     for place in fronts.indices where table.index.classes[fronts[place].taskClass].suits(offer) {
       guard let group = fronts[place].group?.takeUnretainedValue(), group.isFull, !group.isPaused,

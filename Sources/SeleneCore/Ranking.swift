@@ -284,14 +284,14 @@ package final class Ranking {
 
   // MARK: Picking
 
-  /// The best-ranked task that is still eligible and whose estimate fits into the room; nil room takes any.
+  /// The best-ranked task that is still eligible and that fits into the room.
   ///
   /// The room never grows from call to call.
   @_optimize(speed)
-  package func best(in table: TaskTable, _ offer: Offer, room: Span?) -> Pick? {
+  package func best(in table: TaskTable, _ offer: Offer, room: Room) -> Pick? {
     if let only { return pick(only.slot, only.sequence, in: table, offer, room: room) }
     look(table, offer)
-    let most = room.map { Cost($0) } ?? .any
+    let most = room.most
     var passed = 0
     if !fronts.isEmpty {
       if let pick = bestAhead(in: table, offer, room: room, most, &passed) { return pick }
@@ -348,14 +348,14 @@ package final class Ranking {
 
   /// Calls a body with the groups for whose runs to end tasks wait that fit into the room, and for nothing else; with some
   /// more than once.
-  package func forEachAwaited(in table: TaskTable, _ offer: Offer, room: Span?, _ body: (TaskGroup) -> Void) {
+  package func forEachAwaited(in table: TaskTable, _ offer: Offer, room: Room, _ body: (TaskGroup) -> Void) {
     if let only {
       guard let group = table.group(of: only.slot), group.isFull, !group.isPaused, table.isEligible(only.slot, offer),
         table.sequence(only.slot) == only.sequence
       else { return }
       return body(group)
     }
-    let most = room.map { Cost($0) } ?? .any
+    let most = room.most
     if !fronts.isEmpty { forEachAwaitedAhead(in: table, offer, room: room, most, body) }
     for place in parked where !heads[place].isGone {
       guard let group = heads[place].group?.takeUnretainedValue(), group.isFull, !group.isPaused else { continue }
@@ -409,20 +409,19 @@ package final class Ranking {
 
   /// Whether an entry did not change since begin and fits.
   @inline(__always)
-  private func fits(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Span?, _ most: Cost) -> Bool {
+  private func fits(_ head: UnsafeMutablePointer<Head>, in table: TaskTable, _ room: Room, _ most: Cost) -> Bool {
     let entry = head.pointee.current
     let record = table.records.at(entry.slot)
     guard entry.cost <= most, record.pointee.sequence == entry.at.sequence, frozen.pointee.has(record),
       record.pointee.marks.isDisjoint(with: [.urgent, .ahead]) || !hadItsTurn(record)
     else { return false }
-    // Only in the last step that fits the exact estimate decides.
-    guard entry.cost == most, let room else { return true }
-    return record.estimate <= room
+    // Only in the last step that fits the exact estimate decides, and where the fit is strict.
+    return entry.cost == most || room.isStrict ? room.takes(record) : true
   }
 
   /// Of a task that had its turn and could not begin: its pick, if it still can run.
   package func pick(
-    aside task: (slot: Int, sequence: UInt64), in table: TaskTable, _ offer: Offer, room: Span?
+    aside task: (slot: Int, sequence: UInt64), in table: TaskTable, _ offer: Offer, room: Room
   ) -> Pick? {
     pick(task.slot, task.sequence, in: table, offer, room: room, head: Self.aside)
   }
@@ -431,13 +430,13 @@ package final class Ranking {
   private static let aside = Int.max
 
   private func pick(
-    _ slot: Int, _ sequence: UInt64, in table: TaskTable, _ offer: Offer, room: Span?, head: Int = 0
+    _ slot: Int, _ sequence: UInt64, in table: TaskTable, _ offer: Offer, room: Room, head: Int = 0
   ) -> Pick? {
     let record = table[slot]
     guard record.sequence == sequence, record.stamp <= frozen.pointee.stamp, table.isRunnable(slot, offer) else {
       return nil
     }
-    if let room, record.estimate > room { return nil }
+    guard room.takes(table.records.at(slot)) else { return nil }
     return Pick(
       slot: slot, head: head, score: scale.score(factor: factor(of: record), elapsed: begin.since(since(record))),
       estimate: record.estimate)
@@ -458,7 +457,7 @@ package final class Ranking {
 
   /// How many ranked tasks could still run. The ranking is open in its table since its begin.
   package func remaining(in table: TaskTable, _ offer: Offer) -> Int {
-    if let only { return pick(only.slot, only.sequence, in: table, offer, room: nil) == nil ? 0 : 1 }
+    if let only { return pick(only.slot, only.sequence, in: table, offer, room: .any) == nil ? 0 : 1 }
     var count = offer.alone.isEmpty ? 0 : countAlone(in: table, offer, inOpenGroups: true)
     var last = -1
     for head in all where head.taskClass != last {

@@ -241,11 +241,12 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
 
   /// −1: not said.
   package var expectedResponse: Span { terms.numbers.expectedResponse }
-  /// Whether it says what its first run takes (R8).
-  package var saysResponse: Bool { @inline(__always) get { terms.numbers.expectedResponse >= 0 } }
-  /// What a run is expected to take while nothing is known, of its handler neither.
-  var usualResponse: Span { @inline(__always) get { saysResponse ? expectedResponse : Self.unknownResponse } }
+  /// What a run is planned with while nobody knows what it takes (V17).
   package static let unknownResponse = 5 * Time.second
+
+  /// What is planned for a run that is known to take this long, or −1.
+  @inline(__always)
+  package static func planned(_ known: Span) -> Span { known >= 0 ? known : unknownResponse }
   package var initialDelay: Span { terms.numbers.initialDelay }
   package var period: Span { terms.numbers.period }
   package var flex: Span { terms.numbers.flex }

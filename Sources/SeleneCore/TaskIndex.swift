@@ -242,7 +242,7 @@ final class TaskIndex {
     let line = record.line
     let list = taskClass * lines + line
     record.pointee.place = IndexPlace(.ranked, taskClass, line: line)
-    let cost = Cost(record.estimate)
+    let cost = Cost(record.leastRoom)
     let since = record.agesSince
     youngest = max(youngest, since)
     ages[list].insert(slot, at: OrderKey(since, record.pointee.sequence), cost: cost)
@@ -296,7 +296,7 @@ final class TaskIndex {
 
   func insertBirth(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>, _ taskClass: Int) {
     births?[taskClass * lines + record.line].insert(
-      slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.estimate))
+      slot, at: OrderKey(0, record.pointee.sequence), cost: Cost(record.leastRoom))
   }
 
   // MARK: Rankings of open cycles

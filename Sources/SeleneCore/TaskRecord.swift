@@ -262,14 +262,14 @@ package struct TaskRecord {
       traits = TaskTraits(definition)
       traits.isFresh = isFresh
       marks = marks.subtracting(.hurried).union(Marks(definition))
-      expected = definition.usualResponse
+      expected = definition.expectedResponse
       let window = definition.responseWindow
       if history != nil { own { $0.average(window, byFreshness: isFresh) } }
     }
   }
   fileprivate var history: TaskHistory?
   /// What its run is expected to take while it has no response time: what its definition says, else what its handler's runs
-  /// took when it was registered, updated, or started as a successor (R8).
+  /// took when it was registered, updated, or started as a successor (R8); −1: nobody knows.
   package internal(set) var expected: Span
   /// Ever-growing number of the record, never reused.
   package let sequence: UInt64
@@ -321,7 +321,7 @@ package struct TaskRecord {
     self.definition = definition
     traits = TaskTraits(definition)
     marks = Marks(definition)
-    self.expected = expected ?? definition.usualResponse
+    self.expected = expected ?? definition.expectedResponse
     self.sequence = sequence
     self.state = state
     registeredAt = now
@@ -342,7 +342,7 @@ package struct TaskRecord {
     self.definition = definition
     traits = TaskTraits(definition)
     marks = Marks(definition)
-    self.expected = expected ?? definition.usualResponse
+    self.expected = expected ?? definition.expectedResponse
     self.sequence = sequence
     self.state = state
     self.attempts = attempts
@@ -471,8 +471,8 @@ package struct TaskRecord {
   var lastResponse: Span? { history?.last }
   /// It has one response time, so its first run was its last.
   var hasRunOnce: Bool { history?.hasOne ?? false }
-  /// What its last run was expected to take.
-  var estimateBefore: Span {
+  /// What its last run was known to take before it ran; −1: nobody knew.
+  var knownEstimateBefore: Span {
     history?.estimateBefore(definition.responseWindow, byFreshness: traits.isFresh) ?? expected
   }
 
@@ -632,10 +632,12 @@ package struct TaskRecord {
   package var holdsPlace: Bool { !traits.isStanding && (state == .enqueued || state == .running) }
 
   /// The response time expected of the next run (S5, F5).
-  package var estimate: Span { history?.estimate ?? expected }
+  package var estimate: Span { TaskDefinition.planned(knownEstimate) }
+  /// What the next run is known to take; −1: nobody knows.
+  package var knownEstimate: Span { history?.estimate ?? expected }
 
   /// Its handler's runs say what is expected of it, and not the definition.
-  package var isExpectationLearnt: Bool { expected != definition.usualResponse }
+  package var isExpectationLearnt: Bool { expected != definition.expectedResponse }
 
   /// What its turn follows from (F2, F3, F4, F6); nil unless the freshness rule ranks.
   package var turn: PaceTerms? { traits.isFresh ? paceTerms : nil }
@@ -644,7 +646,7 @@ package struct TaskRecord {
   package var paceTerms: PaceTerms {
     let isDeclared = definition.responseWindow == 0
     let measured = isDeclared ? nil : history?.cost
-    let cost = Freshness.cost(measured: measured, declared: expected, isDeclared: isDeclared)
+    let cost = Freshness.cost(measured: measured, declared: TaskDefinition.planned(expected), isDeclared: isDeclared)
     let known = traits.isSteady ? (count: 0, news: 0) : outcomes
     let news = UInt8(truncatingIfNeeded: known.news.nonzeroBitCount)
     let pace = Freshness.pace(cost: cost, priority: priority, runs: known.count, news: news, attempts: attempts)
@@ -666,8 +668,15 @@ extension UnsafeMutablePointer<TaskRecord> {
     }
   }
 
-  var estimate: Span {
-    @inline(__always) get { pointee.history?.estimate ?? pointee.expected }
+  var estimate: Span { @inline(__always) get { TaskDefinition.planned(knownEstimate) } }
+  private var knownEstimate: Span { @inline(__always) get { pointee.history?.estimate ?? pointee.expected } }
+
+  /// The time that a window must have left for its next run: a guess keeps nothing out (V17).
+  var leastRoom: Span {
+    @inline(__always) get {
+      let known = knownEstimate
+      return known >= 0 ? known : 1
+    }
   }
 
   /// What it is ranked by in its line, the least first.

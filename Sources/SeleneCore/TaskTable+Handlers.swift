@@ -73,7 +73,7 @@ extension TaskTable {
 
   // MARK: What their runs take (R8)
 
-  /// What a run of a definition takes while its task has no response time of its own.
+  /// What a run of a definition takes while its task has no response time of its own; −1: nobody knows.
   @inline(__always)
   func expected(of definition: TaskDefinition) -> Span {
     let said = definition.expectedResponse
@@ -82,7 +82,7 @@ extension TaskTable {
 
   @inline(never)
   private func learntResponse(of definition: TaskDefinition) -> Span {
-    handlerTimes.mean(definition, handler: handlerNumber(definition)) ?? definition.usualResponse
+    handlerTimes.mean(definition, handler: handlerNumber(definition)) ?? -1
   }
 
   /// A run of the record in a slot took a time.

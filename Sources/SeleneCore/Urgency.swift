@@ -98,7 +98,7 @@ final class Urgency {
       record.pointee.marks.insert(.ahead)
       let taskClass = record.pointee.place.taskClass
       if standing == .ranked {
-        insert(slot, .expedited, taskClass, at: record.turn, cost: Cost(record.estimate))
+        insert(slot, .expedited, taskClass, at: record.turn, cost: Cost(record.leastRoom))
       } else {
         insert(slot, .awaited, taskClass, at: record.earliestBegin, cost: .any)
       }
@@ -121,7 +121,7 @@ final class Urgency {
 
   private func insertUrgent(_ slot: Int, _ record: UnsafeMutablePointer<TaskRecord>) {
     record.pointee.marks.insert(.urgent)
-    insert(slot, .urgent, record.pointee.place.taskClass, at: record.latestAt, cost: Cost(record.estimate))
+    insert(slot, .urgent, record.pointee.place.taskClass, at: record.latestAt, cost: Cost(record.leastRoom))
   }
 
   /// Takes a record out; its fields, its place in the index among them, are as they were when it was put there.

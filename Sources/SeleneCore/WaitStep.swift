@@ -37,7 +37,7 @@ package struct WaitStep: Equatable, Sendable {
   }
 
   init(_ record: TaskRecord, at: Instant, stamp: UInt64) {
-    (self.at, self.stamp, due, estimate) = (at, stamp, record.earliestBegin, record.estimate)
+    (self.at, self.stamp, due, estimate) = (at, stamp, record.earliestBegin, record.knownEstimate)
     (needs, state) = (record.definition.needs.rawValue, record.state)
     marks = []
     if record.isPaused { marks.insert(.paused) }
@@ -45,6 +45,9 @@ package struct WaitStep: Equatable, Sendable {
     if record.attempts > 0 { marks.insert(.again) }
     if record.suspicion != .none { marks.insert(.suspect) }
   }
+
+  /// The time that a window must have left for it: a guess keeps nothing out, unless the fit is strict (V17).
+  func leastRoom(isStrict: Bool) -> Span { estimate >= 0 ? estimate : isStrict ? TaskDefinition.unknownResponse : 1 }
 
   /// The same, but for when it came.
   func isAs(_ other: WaitStep) -> Bool {
@@ -271,7 +274,7 @@ extension TaskRecord {
       guard state != .cancelled, lastRun == changedAt, let took = lastResponse, lastOutcome != nil else {
         return stepsWaiting(waiting, at: changedAt) + [ended]
       }
-      (waiting.due, waiting.estimate) = (ranDue, estimateBefore)
+      (waiting.due, waiting.estimate) = (ranDue, knownEstimateBefore)
       var running = waiting
       (running.at, running.state, running.stamp) = (lastRun.subtracting(took), .running, 0)
       return [waiting, running, ended]
@@ -290,7 +293,7 @@ extension TaskRecord {
     }
     let began = lastRun.subtracting(took)
     var (before, running) = (waiting, waiting)
-    (before.due, before.estimate, before.stamp) = (ranDue, estimateBefore, 0)
+    (before.due, before.estimate, before.stamp) = (ranDue, knownEstimateBefore, 0)
     before.marks.remove(.taken)
     before.at = hasRunOnce ? registeredAt : min(ranDue, began)
     (running.at, running.state, running.estimate, running.stamp) = (began, .running, before.estimate, 0)

@@ -334,7 +334,7 @@ struct WaitSweep {
     take(entry.expiresAt)
     take(entry.firstAt)
     take(entry.vetoedAt)
-    take(entry.expiresAt.subtracting(steps[stepPlace].estimate).adding(1))
+    take(entry.expiresAt.subtracting(steps[stepPlace].leastRoom(isStrict: entry.isStrict)).adding(1))
     if dispatchPlace < log.dispatches.count { take(log.dispatches[dispatchPlace].at) }
     return next
   }
@@ -409,7 +409,7 @@ struct WaitSweep {
     }
     let fits =
       now < entry.expiresAt
-      && ((!entry.isStrict && !isAfterFirst) || step.estimate <= entry.expiresAt.subtracting(now))
+      && ((!entry.isStrict && !isAfterFirst) || step.leastRoom(isStrict: entry.isStrict) <= entry.expiresAt.subtracting(now))
     if !fits { return (.didNotFit, 0) }
     if entry.vetoedAt <= now && entry.veto >> 8 & UInt16(kind.rawValue) != 0 {
       return (.governor, Int64(entry.veto & 0xFF))

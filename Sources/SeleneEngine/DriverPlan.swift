@@ -171,7 +171,7 @@ struct DriverView {
   /// What would be first in a window of a kind: its score, and its place in the order of registration.
   func first(_ kind: Kind) -> (score: Double, sequence: UInt64)? {
     let offer = offer(kind, satisfied)
-    guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: nil) else { return nil }
+    guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: .any) else { return nil }
     return (best.score, table[best.slot].sequence)
   }
 
@@ -317,7 +317,7 @@ struct DriverView {
   /// The task that would be first in a window, if it never ran.
   private func newcomer(_ kind: Kind) -> TaskDefinition? {
     let offer = offer(kind, satisfied)
-    guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: nil) else { return nil }
+    guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: .any) else { return nil }
     return table[best.slot].hasRun ? nil : table[best.slot].definition
   }
 }

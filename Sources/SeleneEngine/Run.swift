@@ -11,7 +11,9 @@ package final class Run {
   package let attempt: UInt32
   package let generation: UInt32
   package let score: Double
-  package let estimate: Span
+  /// What it was known to take; −1: nobody knew.
+  private let knownEstimate: Span
+  package var estimate: Span { TaskDefinition.planned(knownEstimate) }
   package let startedAt: Instant
   /// When it is asked to stop and when it is over, by the time of its cycle as it stood at dispatch and by its timeout.
   package let expiresAt: Instant
@@ -52,7 +54,7 @@ package final class Run {
   /// A run of a record of the table, which is dispatched now, or was by an earlier owner (L10).
   @inline(__always)
   init(
-    token: UInt64, of slot: Int, score: Double, estimate: Span, in table: TaskTable, handler: Unmanaged<Handler>,
+    token: UInt64, of slot: Int, score: Double, in table: TaskTable, handler: Unmanaged<Handler>,
     cycle: Cycle, stopGrace: Span, at start: Instant
   ) {
     self.token = token
@@ -61,7 +63,7 @@ package final class Run {
     attempt = table[slot].attempts
     generation = table[slot].generation
     self.score = score
-    self.estimate = estimate
+    knownEstimate = table[slot].knownEstimate
     startedAt = start
     handlerInUse = handler
     openCycle = Unmanaged.passUnretained(cycle)
@@ -140,10 +142,9 @@ package final class Run {
     case .stalled: LastFailure.madeNoProgress
     default:
       // Where nobody knows what it takes, nothing is said of it.
-      if let cycle, !cycle.isOpenEnded, definition.saysResponse || estimate != TaskDefinition.unknownResponse,
-        estimate > cycle.time.expiresAt.subtracting(cycle.time.begin)
+      if let cycle, !cycle.isOpenEnded, knownEstimate > cycle.time.expiresAt.subtracting(cycle.time.begin)
       {
-        LastFailure.windowEnded(budget: cycle.budget, estimate: estimate)
+        LastFailure.windowEnded(budget: cycle.budget, estimate: knownEstimate)
       } else {
         LastFailure.windowEnded
       }

@@ -340,13 +340,9 @@ extension Scheduler {
     cycle.isHeldBack = false
     var isWaiting = false
     for task in cycle.aside {
-      let room: Span?
-      switch self.room(in: cycle, at: now) {
-      case .none: continue
-      case .any: room = nil
-      case .upTo(let span): room = span
-      }
-      guard let pick = cycle.ranking.pick(aside: task, in: table, offer(of: cycle), room: room) else { continue }
+      guard let room = room(in: cycle, at: now),
+        let pick = cycle.ranking.pick(aside: task, in: table, offer(of: cycle), room: room)
+      else { continue }
       switch turn(of: task.slot, in: cycle, at: now) {
       case .now: return pick
       case .later: isWaiting = true
@@ -377,42 +373,32 @@ extension Scheduler {
   private func bestPick(_ cycle: Cycle, at now: Instant, renewing: Bool = true) -> Pick? {
     guard !cycle.isEnded, !cycle.isDone else { return nil }
     guard !cycle.isOfOneTask else {
-      return now < cycle.time.deadline ? cycle.ranking.best(in: table, offer(of: cycle), room: nil) : nil
+      return now < cycle.time.deadline ? cycle.ranking.best(in: table, offer(of: cycle), room: .any) : nil
     }
-    let room: Span?
-    switch self.room(in: cycle, at: now) {
-    case .none:
-      trace(cycle) { $0?.room = 0 }
-      return nil
-    case .any: room = nil
-    case .upTo(let span): room = span
-    }
-    trace(cycle) { $0?.room = room }
+    let room = room(in: cycle, at: now)
+    trace(cycle) { $0?.room = room ?? Room(0, isStrict: cycle.strictFit) }
+    guard let room else { return nil }
     if cycle.isRolling && renewing { cycle.ranking.renew(table, offer(of: cycle), at: now) }
     return cycle.ranking.best(in: table, offer(of: cycle), room: room)
   }
 
   @inline(__always)
-  func room(in cycle: Cycle, at now: Instant) -> Budget.Room {
+  func room(in cycle: Cycle, at now: Instant) -> Room? {
     guard cycle.isOpenEnded else {
       return cycle.time.room(at: now, isFirst: cycle.dispatched == 0, strictFit: cycle.strictFit)
     }
-    guard now < cycle.picksUntil else { return .none }
-    return cycle.strictFit ? .upTo(cycle.picksUntil.subtracting(now)) : .any
+    guard now < cycle.picksUntil else { return nil }
+    return cycle.strictFit ? Room(cycle.picksUntil.subtracting(now), isStrict: true) : .any
   }
 
   /// When to look again at the tasks of a cycle that wait for nothing but the end of a run of their group, which is at work in
   /// whatever cycle; nil if there is none (W3).
   func awaitsGroup(_ cycle: Cycle, at now: Instant) -> Instant? {
-    guard !cycle.isEnded, !cycle.isDone, now < cycle.time.deadline else { return nil }
-    let room: Span?
-    switch self.room(in: cycle, at: now) {
-    case .none: return nil
-    case .any: room = nil
-    case .upTo(let span): room = span
+    guard !cycle.isEnded, !cycle.isDone, now < cycle.time.deadline, let room = room(in: cycle, at: now) else {
+      return nil
     }
     var wakeAt: Instant?
-    cycle.ranking.forEachAwaited(in: table, offer(of: cycle), room: cycle.isOfOneTask ? nil : room) { group in
+    cycle.ranking.forEachAwaited(in: table, offer(of: cycle), room: cycle.isOfOneTask ? .any : room) { group in
       runs.forEach { run in
         guard run.isAtWork, run.definition.group === group else { return }
         let at = min(Budget.nextExpiry(run.expiresAt, run.deadline, after: now), nextInstant(of: run))
@@ -489,7 +475,7 @@ extension Scheduler {
     let room = max(0, min(cycle.time.expiresAt, cycle.picksUntil).subtracting(now))
     trace(cycle) {
       $0?.isOpen = false
-      $0?.room = room
+      $0?.room = Room(room, isStrict: cycle.strictFit)
     }
   }
 
@@ -595,7 +581,7 @@ extension Scheduler {
       let offer = Offer(
         kinds: enabled, satisfied: satisfied, pushes: false, observedRange: options.observedRange, crew: crew)
       plan.eligible = 1
-      if let pick = ranking.best(in: table, offer, room: nil) { plan.entries.append(entry(pick, at: now)) }
+      if let pick = ranking.best(in: table, offer, room: .any) { plan.entries.append(entry(pick, at: now)) }
       return plan
     }
     let renewed = renewForgotten(of: pool, at: now)
@@ -612,12 +598,7 @@ extension Scheduler {
     while let lane = lanes.indices.min(by: { lanes[$0] < lanes[$1] }) {
       let at = lanes[lane]
       table.terms.groups.endPlanned(by: at)
-      let room: Span?
-      switch time.room(at: at, isFirst: plan.entries.isEmpty, strictFit: window.strictFit) {
-      case .none: return plan
-      case .any: room = nil
-      case .upTo(let span): room = span
-      }
+      guard let room = time.room(at: at, isFirst: plan.entries.isEmpty, strictFit: window.strictFit) else { return plan }
       if let pick = ranking.best(in: table, offer, room: room) {
         ranking.remove(pick)
         plan.entries.append(entry(pick, at: at))

@@ -77,15 +77,10 @@ extension Scheduler {
     guard !cycle.isEnded, !cycle.isDone, clearing.member.map({ share(of: $0, in: cycle) != nil }) ?? true else {
       return false
     }
-    let room: Span?
-    switch self.room(in: cycle, at: now) {
-    case .none: return false
-    case .any: room = nil
-    case .upTo(let span): room = span
-    }
+    guard let room = room(in: cycle, at: now) else { return false }
     let task = (slot: clearing.slot, sequence: clearing.sequence)
     return table[clearing.slot].suspicion == .blamed
-      && cycle.ranking.pick(aside: task, in: table, offer(of: cycle), room: cycle.isOfOneTask ? nil : room) != nil
+      && cycle.ranking.pick(aside: task, in: table, offer(of: cycle), room: cycle.isOfOneTask ? .any : room) != nil
   }
 
   private func hasRuns(beside cycle: Cycle) -> Bool {

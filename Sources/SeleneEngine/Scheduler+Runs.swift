@@ -32,7 +32,7 @@ extension Scheduler {
     table.take(pick.slot)
     spend(pick.slot, in: cycle)
     let run = Run(
-      token: token, of: pick.slot, score: pick.score, estimate: pick.estimate, in: table, handler: handler,
+      token: token, of: pick.slot, score: pick.score, in: table, handler: handler,
       cycle: cycle, stopGrace: options.stopGrace, at: now)
     runs.add(run)
     if process != nil && store.isDurable { run.isStored = true }

@@ -145,6 +145,75 @@ static void test_updated(void) {
     close_store(updating);
 }
 
+/** Begins runs in eight lanes until none fits any more, and stops them; how many they were. */
+static int begin_all(selene_scheduler scheduler, uint32_t flags) {
+    selene_window window = window_of(ANY_KIND, 4 * S);
+    selene_cycle cycle = 0;
+    selene_run runs[8];
+    int count = 0;
+    window.lanes = 8;
+    window.reserve = 0;
+    window.flags = flags;
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    for (;;) {
+        selene_run_info info = SELENE_RUN_INFO_INIT;
+        int32_t step = -1;
+        CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
+        if (step != SELENE_STEP_RUN) break;
+        CHECK_INT(5 * S, info.estimate);
+        runs[count++] = info.run;
+    }
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    for (int i = 0; i < count; i++)
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(runs[i], SELENE_OUTCOME_FAILED));
+    return count;
+}
+
+/** A guess keeps nothing out of a window; where the fit is strict it counts, and so does 5 s that was measured (V17). */
+static void test_nobody_knows(void) {
+    static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7"};
+    selene_explanation why = SELENE_EXPLANATION_INIT;
+    selene_scheduler scheduler;
+    selene_plan *plan = NULL;
+    selene_window window = window_of(ANY_KIND, 12 * S);
+    selene_task known = once_of("known");
+    new_folder();
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    for (int i = 0; i < 8; i++)
+        register_task(scheduler, once_of(names[i]), SELENE_DISPOSITION_ADDED);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(0, begin_all(scheduler, SELENE_WINDOW_STRICT_FIT));
+        CHECK_OK(selene_task_explain(scheduler, "3", -1, &why));
+        CHECK_INT(SELENE_REASON_DID_NOT_FIT, why.reasons[0].reason);
+        CHECK_INT(8, begin_all(scheduler, 0));
+        scheduler = reopen(scheduler, path("store"));
+        clock_now += SELENE_HOUR;
+    }
+    /* In a plan each takes 5 s of the one lane, and the third begins though it would end too late. */
+    CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
+    CHECK_INT(3, plan->run_count);
+    CHECK_INT(10 * S, plan->runs[2].starts_at - plan->runs[0].starts_at);
+    selene_plan_destroy(plan);
+
+    run_takes = 5 * S;
+    window = window_of(ANY_KIND, SELENE_HOUR);
+    CHECK_INT(8, pull(scheduler, window, take_time));
+    for (int i = 0; i < 8; i++)
+        register_task(scheduler, once_of(names[i]), SELENE_DISPOSITION_ADDED);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(1, begin_all(scheduler, 0));
+        scheduler = reopen(scheduler, path("store"));
+        clock_now += SELENE_HOUR;
+    }
+    known.expected_response = 5 * S;
+    known.handler = SELENE_TEXT("other");
+    add_handler(scheduler, "other");
+    register_task(scheduler, known, SELENE_DISPOSITION_ADDED);
+    CHECK_INT(1, begin_all(scheduler, 0));
+    close_store(scheduler);
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("R8 a once task that is registered again and again is planned by what it took",
@@ -153,5 +222,6 @@ int main(int argc, char **argv) {
              test_kept);
     run_test("R8 a handler's times are kept by its name", test_by_name);
     run_test("R8 what a run took is its own handler's, also after an update", test_updated);
+    run_test("V17 what nobody knows the time of fits into every window", test_nobody_knows);
     return check_end();
 }

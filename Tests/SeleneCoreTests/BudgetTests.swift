@@ -8,11 +8,8 @@ import Testing
 
   /// The room as a number: nil for any, −1 for none.
   private func room(_ budget: Budget, at now: Instant, isFirst: Bool = false, strictFit: Bool = false) -> Span? {
-    switch budget.room(at: now, isFirst: isFirst, strictFit: strictFit) {
-    case .none: -1
-    case .any: nil
-    case .upTo(let span): span
-    }
+    guard let room = budget.room(at: now, isFirst: isFirst, strictFit: strictFit) else { return -1 }
+    return room.span
   }
 
   @Test("C1 the deadline is begin + budget, the expiry lies the reserve before it")

@@ -63,9 +63,15 @@ struct PlainFreshness {
     return (known.count, known.count { $0 == .newData })
   }
 
+  /// What it says of itself, 5 s if nothing; what its handler's runs say (R8) is for other models.
+  private func declared(_ record: some PlainTask) -> Span {
+    let declared = record.definition.expectedResponse
+    return declared < 0 ? 5_000_000_000 : declared
+  }
+
   /// F4: the mean of the last twenty, at least 2^20 ns; of what is unknown at most 5 s.
   func cost(_ record: some PlainTask) -> Span {
-    let declared = record.definition.expectedResponse
+    let declared = declared(record)
     let times = life(record).times.suffix(20)
     var cost = times.isEmpty ? min(declared, 5_000_000_000) : times.reduce(0, +) / Int64(times.count)
     if record.definition.responseWindow == 0 { cost = declared }
@@ -75,7 +81,7 @@ struct PlainFreshness {
   /// F5: of the last twenty the j-th longest.
   func estimate(_ record: some PlainTask) -> Span {
     let times = life(record).times.suffix(20).sorted(by: >)
-    guard !times.isEmpty, record.definition.responseWindow > 0 else { return record.definition.expectedResponse }
+    guard !times.isEmpty, record.definition.responseWindow > 0 else { return declared(record) }
     return times[max(1, (times.count + 1) / 5) - 1]
   }
 

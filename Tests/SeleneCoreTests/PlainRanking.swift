@@ -75,10 +75,10 @@ struct PlainRanking {
   /// The slots in their order.
   func slots(in table: TaskTable) -> [Int] { ordered(table).map(\.slot) }
 
-  /// Takes the first that still may run and fits into the room; nil room takes any.
-  mutating func take(in table: TaskTable, _ offer: Offer, room: Span?) -> (slot: Int, score: Double)? {
+  /// Takes the first that still may run and fits into the room.
+  mutating func take(in table: TaskTable, _ offer: Offer, room: Room) -> (slot: Int, score: Double)? {
     let found = ordered(table).first { candidate in
-      isLeft(candidate, table, offer) && (room.map { table.estimate(candidate.slot) <= $0 } ?? true)
+      isLeft(candidate, table, offer) && fits(table[candidate.slot], room)
     }
     guard let candidate = found else { return nil }
     candidates.removeAll { $0.slot == candidate.slot }
@@ -86,12 +86,18 @@ struct PlainRanking {
   }
 
   /// Whether one that fits waits for a run of its group to end.
-  func awaitsGroup(in table: TaskTable, _ offer: Offer, room: Span?) -> Bool {
+  func awaitsGroup(in table: TaskTable, _ offer: Offer, room: Room) -> Bool {
     candidates.contains { candidate in
       guard let group = table[candidate.slot].definition.group else { return false }
       return isFrozen(candidate, table) && table.isEligible(candidate.slot, offer) && group.isFull && !group.isPaused
-        && (room.map { table.estimate(candidate.slot) <= $0 } ?? true)
+        && fits(table[candidate.slot], room)
     }
+  }
+
+  /// What nobody knows the time of fits into what is left, however little, unless the fit is strict (V17).
+  private func fits(_ record: TaskRecord, _ room: Room) -> Bool {
+    guard let left = room.span else { return true }
+    return record.knownEstimate < 0 && !room.isStrict ? left > 0 : record.estimate <= left
   }
 
   func remaining(in table: TaskTable, _ offer: Offer) -> Int {

@@ -11,11 +11,11 @@ import Testing
     let reserve: Span
     let strictFit: Bool
 
-    /// Whether a task of this estimate may be picked now (C1, C3).
-    func fits(_ estimate: Span, at now: Instant, isFirst: Bool) -> Bool {
+    /// Whether a task may be picked now (C1, C3, V17).
+    func fits(_ subject: Subject, at now: Instant, isFirst: Bool) -> Bool {
       guard now < deadline else { return false }
-      if isFirst && !strictFit && now < deadline - reserve { return true }
-      return estimate <= (deadline - reserve) - now
+      if (isFirst || subject.isUnknown) && !strictFit && now < deadline - reserve { return true }
+      return subject.estimate <= (deadline - reserve) - now && (strictFit || !subject.isUnknown)
     }
   }
 
@@ -37,10 +37,10 @@ import Testing
     }
 
     mutating func pick(
-      _ population: Population, _ offer: Offer, fits: (Span) -> Bool
+      _ population: Population, _ offer: Offer, fits: (Subject) -> Bool
     ) -> (id: String, score: Fraction)? {
       let pick = remaining(population, offer).first { candidate in
-        population.subjects.contains { $0.id == candidate.id && fits($0.estimate) }
+        population.subjects.contains { $0.id == candidate.id && fits($0) }
       }
       if let pick { waiting.removeAll { $0.id == pick.id } }
       return pick
@@ -77,12 +77,8 @@ import Testing
       let context = "round \(round), pick \(picks + 1) of \(population.subjects.count) tasks"
       let isFirst = picks == 0
       let expected = model.pick(population, offer) { window.fits($0, at: now, isFirst: isFirst) }
-      let pick: Pick?
-      switch budget.room(at: now, isFirst: isFirst, strictFit: window.strictFit) {
-      case .none: pick = nil
-      case .any: pick = ranking.best(in: population.table, offer, room: nil)
-      case .upTo(let room): pick = ranking.best(in: population.table, offer, room: room)
-      }
+      let room = budget.room(at: now, isFirst: isFirst, strictFit: window.strictFit)
+      let pick = room.flatMap { ranking.best(in: population.table, offer, room: $0) }
       if let pick { ranking.remove(pick) }
       try verify(
         pick.map { population.table[$0.slot].definition.id.text } == expected?.id,
@@ -147,7 +143,7 @@ import Testing
         let offer = Offer(kinds: .all, satisfied: Needs(.all), pushes: false, observedRange: observedRange)
         let ranking = Ranking(population.table, offer, at: now)
         var picked: Set<Int> = []
-        while let pick = ranking.best(in: population.table, offer, room: nil) {
+        while let pick = ranking.best(in: population.table, offer, room: .any) {
           ranking.remove(pick)
           try verify(picked.insert(pick.slot).inserted, "a task was picked twice")
           try verify(pick.score >= 0 && pick.score <= 1, "score \(pick.score) at \(now)")
@@ -174,7 +170,7 @@ import Testing
     defer { desk.table.close(ranking) }
     try desk.register(Recipe("a", existing: .replace))
     var picked: [String] = []
-    while let pick = ranking.best(in: desk.table, offer, room: nil) {
+    while let pick = ranking.best(in: desk.table, offer, room: .any) {
       ranking.remove(pick)
       picked.append(desk.table[pick.slot].definition.id.text)
     }
@@ -198,7 +194,7 @@ import Testing
     _ = try desk.cancel("d")
     #expect(desk.state("e") == .enqueued)
     #expect(ranking.remaining(in: desk.table, offer) == 0)
-    #expect(ranking.best(in: desk.table, offer, room: nil) == nil)
+    #expect(ranking.best(in: desk.table, offer, room: .any) == nil)
     ranking = Ranking(desk.table, offer, at: desk.now)
     #expect(ranking.eligibleCount == 4)
   }

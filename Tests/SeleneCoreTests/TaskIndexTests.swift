@@ -36,7 +36,8 @@ import Testing
       groups = chance.pick([0, 1, 3, 40])
       // From all equal to all different; some cost nothing, some more than any window has.
       estimates = chance.pick([
-        [5], [0, 1, 2, 3], [0, 1 << 16, 1 << 17, 1 << 40, Time.day],
+        [5], [0, 1, 2, 3], diary == nil ? [-1, 0, 1 << 16, 3 * Time.second] : [0],
+        [0, 1 << 16, 1 << 17, 1 << 40, Time.day],
         (0..<500).map { _ in chance.anySpan(upTo: 30 * Time.second) },
       ])
     }
@@ -175,9 +176,10 @@ import Testing
     }
     var compared = 1 + min(5, order.count)
     let window = chance.pick([Time.second, 30 * Time.second, Time.hour])
+    let isStrict = chance.once(in: 3)
     for pick in 0..<picks {
       compared += 2
-      let room: Span? = pick == 0 ? nil : max(0, begin + window - yard.now)
+      let room = pick == 0 && !isStrict ? .any : Room(max(0, begin + window - yard.now), isStrict: isStrict)
       let found = ranking.best(in: table, offer, room: room)
       let expected = plain.take(in: table, offer, room: room)
       try verify(found?.slot == expected?.slot, "pick \(pick): \(String(describing: expected)) expected")
@@ -213,9 +215,10 @@ import Testing
     var spent: [(slot: Int, sequence: UInt64)] = []
     var compared = 0
     let window = chance.pick([Time.second, 30 * Time.second, Time.hour])
+    let isStrict = chance.once(in: 3)
     for pick in 0..<picks {
       compared += 2
-      let room: Span? = pick == 0 ? nil : max(0, begin + window - yard.now)
+      let room = pick == 0 && !isStrict ? .any : Room(max(0, begin + window - yard.now), isStrict: isStrict)
       ranking.renew(table, offer, at: yard.now)
       var plain = PlainRanking(table, offer, at: yard.now, yard.diary)
       let found = ranking.best(in: table, offer, room: room)

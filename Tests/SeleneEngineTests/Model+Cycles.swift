@@ -98,7 +98,7 @@ extension Model {
   private func awaited(_ cycle: ModelCycle) -> [Instant] {
     let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
     let groups = candidates(cycle).compactMap { records[$0.sequence] }
-      .filter { isEligible($0, kinds: kinds) && fits(estimate($0), in: cycle) }.compactMap(\.definition.groupName)
+      .filter { isEligible($0, kinds: kinds) && fits($0, in: cycle) }.compactMap(\.definition.groupName)
       .filter { isFull($0) && self.groups[$0]?.isPaused != true }
     return runs.values.filter { $0.isOpen && groups.contains($0.definition.groupName ?? "") }
       .map { min(now < $0.expiresAt ? $0.expiresAt : $0.deadline + 1, nextTimeout($0)) }
@@ -135,7 +135,7 @@ extension Model {
     let kinds = cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)
     var isHeldBack = false
     for candidate in candidates(cycle) {
-      guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds), fits(estimate(sight), in: cycle)
+      guard let sight = records[candidate.sequence], isRunnable(sight, kinds: kinds), fits(sight, in: cycle)
       else {
         continue
       }
@@ -161,7 +161,7 @@ extension Model {
     guard let cycle = cycles.first(where: { $0.handle == clears.cycle }), let sight = records[clears.sequence],
       suspicion[clears.sequence] == 2,
       isRunnable(sight, kinds: cycle.isOfOneTask ? enabled : cycle.kinds.intersection(enabled)),
-      candidates(cycle).contains(where: { $0.sequence == clears.sequence }), fits(estimate(sight), in: cycle)
+      candidates(cycle).contains(where: { $0.sequence == clears.sequence }), fits(sight, in: cycle)
     else {
       self.clears = nil
       return false
@@ -169,11 +169,12 @@ extension Model {
     return clears.sequence != sequence
   }
 
-  private func fits(_ estimate: Span, in cycle: ModelCycle) -> Bool {
+  private func fits(_ sight: Sight, in cycle: ModelCycle) -> Bool {
     guard now < cycle.deadline else { return false }
     if cycle.isOfOneTask { return true }
+    if sight.isUnknown && !cycle.strictFit { return now < cycle.expiresAt }
     if cycle.runs.isEmpty && !cycle.strictFit && now < cycle.expiresAt { return true }
-    return estimate <= cycle.expiresAt - now
+    return estimate(sight) <= cycle.expiresAt - now
   }
 
   /// Those that could still run and have not.

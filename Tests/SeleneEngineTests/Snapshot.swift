@@ -59,8 +59,13 @@ struct Sight: Equatable, PlainTask {
   var isLive: Bool { !state.isTerminal }
   var takesPlace: Bool { definition.schedule != .standing && (state == .enqueued || state == .running) }
   var estimate: Span {
-    Oracle.estimate(responseTimes, window: Int(definition.responseWindow), declared: definition.expectedResponse)
+    Oracle.estimate(
+      responseTimes, window: Int(definition.responseWindow),
+      declared: definition.expectedResponse < 0 ? 5 * Time.second : definition.expectedResponse)
   }
+  /// Nobody knows what it takes: it fits wherever anything is begun, unless the fit is strict (V17). The runs of its handler
+  /// would say it (R8) if its definition asked for them.
+  var isUnknown: Bool { definition.expectedResponse < 0 && definition.responseWindow == 0 }
   var entrant: Entrant { Entrant(id: id, priority: Int(definition.priority), sequence: sequence, lastRun: lastRun) }
 
   static func == (a: Sight, b: Sight) -> Bool {

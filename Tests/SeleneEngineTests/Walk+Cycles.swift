@@ -219,7 +219,9 @@ extension Walk {
     while left > 0 {
       let takesAny = picked.isEmpty && !window.strictFit && left > reserve
       let index = waiting.firstIndex {
-        model.isGroupOpen($0) && (takesAny || model.estimate($0) <= left - reserve)
+        model.isGroupOpen($0)
+          && (takesAny || $0.isUnknown && !window.strictFit && left > reserve
+            || (window.strictFit || !$0.isUnknown) && model.estimate($0) <= left - reserve)
       }
       guard let index else { break }
       let sight = waiting.remove(at: index)

@@ -214,6 +214,7 @@ final class Walk {
       $0.conditions = chance.once(in: 4) ? (0...chance.below(2)).map { _ in chance.pick(Self.conditions) } : []
       $0.expectedResponse = chance.pick([0, Time.second, 3 * Time.second, 5 * Time.second, 20 * Time.second])
       $0.responseWindow = chance.pick([0, 1, 3, 30])
+      if $0.responseWindow == 0 && chance.once(in: 2) { $0.expectedResponse = -1 }
       $0.initialDelay = chance.pick([0, 0, 0, Time.second, Time.minute])
       $0.jitter = chance.pick([0, 0, 1, 100, 1000])
       $0.maxAttempts = chance.pick([0, 0, 1, 2, 3])
