@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static ssize_t read_fully(int file, void *bytes, size_t size) {
@@ -118,6 +119,13 @@ int64_t platform_memory(void) {
 int32_t platform_cut(int32_t descriptor, int64_t size) {
     if (ftruncate(descriptor, size) != 0) return errno;
     return system_sync(descriptor) != 0 ? -errno : 0;
+}
+
+int64_t platform_free_room(int32_t descriptor) {
+    struct statvfs facts;
+    int64_t room;
+    if (fstatvfs(descriptor, &facts) != 0) return INT64_MAX;
+    return __builtin_mul_overflow(facts.f_bavail, facts.f_frsize, &room) ? INT64_MAX : room;
 }
 
 int64_t platform_file_size(const char *path) {

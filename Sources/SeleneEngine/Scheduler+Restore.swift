@@ -57,7 +57,13 @@ extension Scheduler {
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.expire(at: now, &changes)
     table.promote(&changes)
-    try save(at: now)
+    // Without room the store opens all the same: nothing begins until there is some, and the trouble says so (V23).
+    accept()
+    do throws(SeleneError) {
+      try save(at: now)
+    } catch {
+      guard error.code == .storeFull && store.canGoOn else { throw error }
+    }
     log(.info, "opened, tasks: \(TaskState.allCases.reduce(0) { $0 + table.count($1) })")
     if span != 0 {
       log(.warning, "it was last used after the present time: all its times were moved back by \(span: -span)")

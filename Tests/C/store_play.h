@@ -167,7 +167,12 @@ CHECK_UNUSED static selene_status player_open(struct player *player, struct char
     if (file) options.path = (selene_text){file, -1};
     status = selene_scheduler_open(&options, &player->scheduler);
     if (status) return status;
-    CHECK_OK(selene_conditions_set(player->scheduler, BOTH, BOTH));
+    status = selene_conditions_set(player->scheduler, BOTH, BOTH);
+    /* On a full disk it opens, and keeps nothing (V23). */
+    if (status != SELENE_OK) {
+        CHECK_STATUS(status, selene_scheduler_close(player->scheduler, 0));
+        return status;
+    }
     CHECK_OK(selene_handler_register(player->scheduler, "work", -1, NULL, NULL, NULL, NULL));
     return SELENE_OK;
 }

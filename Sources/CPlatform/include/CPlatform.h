@@ -294,6 +294,8 @@ int64_t platform_data_end(int32_t descriptor);
 int64_t platform_memory(void);
 // Cuts a file to a size, durably. 0 or errno, −errno if it was the sync that failed.
 int32_t platform_cut(int32_t descriptor, int64_t size);
+// Bytes that the file system of a file has left for whoever has no more rights than others; INT64_MAX where it does not tell.
+int64_t platform_free_room(int32_t descriptor);
 // Size of a file, −1 if there is none.
 int64_t platform_file_size(const char *_Nonnull path);
 

@@ -155,6 +155,11 @@ int32_t platform_cut(int32_t descriptor, int64_t size) {
     return 0;
 }
 
+int64_t platform_free_room(int32_t descriptor) {
+    (void)descriptor;
+    return INT64_MAX;
+}
+
 int64_t platform_file_size(const char *path) {
     const memory_file *file = files_find(path);
     return file == NULL ? -1 : (int64_t)file->size;

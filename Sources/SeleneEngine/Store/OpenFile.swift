@@ -46,12 +46,28 @@ struct OpenFile: ~Copyable {
     return found < 0 ? nil : found
   }
 
+  /// Whether there are only zeros from an offset on.
+  func isEmpty(from offset: Int64) throws(SeleneError) -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    var offset = offset
+    while let data = data(from: offset) {
+      let count = try read(at: data, into: &chunk)
+      guard count > 0 else { return true }
+      guard !chunk[..<count].contains(where: { $0 != 0 }) else { return false }
+      offset = data + Int64(count)
+    }
+    return true
+  }
+
   /// Where the last that was written ends.
   func dataEnd() throws(SeleneError) -> Int64 {
     let end = platform_data_end(descriptor)
     guard end >= 0 else { throw StoreFile.error(Int32(-end), path) }
     return end
   }
+
+  /// Bytes that the file system has left.
+  var freeRoom: Int64 { platform_free_room(descriptor) }
 
   /// Cuts it, durably. 0 or an errno, negative if it was the sync that failed.
   func cut(to size: Int64) -> Int32 { platform_cut(descriptor, size) }

@@ -113,6 +113,18 @@ final class SQLite {
   /// This connection wrote into the file.
   func noteWrite() { place?.noteWrite() }
 
+  /// Bytes that the file system has left.
+  var freeRoom: Int64 { place?.freeRoom ?? .max }
+
+  /// Takes room for the file on the disk, in steps of a page; whether there was enough.
+  func lengthen(to size: Int64, by page: Int32) -> Bool {
+    var (size, page) = (size, page)
+    sqlite3_file_control(raw, "main", SQLITE_FCNTL_CHUNK_SIZE, &page)
+    let code = sqlite3_file_control(raw, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+    noteWrite()
+    return code == SQLITE_OK || code == SQLITE_NOTFOUND
+  }
+
   /// Cuts the log, durably. 0 or an errno, negative if it was the sync that failed.
   func cutLog(to size: Int64) -> Int32 { place?.cutLog(to: size) ?? 0 }
 

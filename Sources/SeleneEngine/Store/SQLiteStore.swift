@@ -44,8 +44,18 @@ package final class SQLiteStore: Store {
 
   /// How many frames the log may have before they are copied into the file.
   private static let checkpointFrames: Int32 = 1000
+  /// How many frames come between two looks at the room that the file system has.
+  private static let framesPerLook: Int32 = 16
+  /// How many frames the log had when the room was looked at last.
+  private var framesLooked: Int32 = 0
+  /// Less room than this is watched, bytes.
+  static let scarceRoom: Int64 = 64 << 20
+  /// The file system had less than that: each commit first takes the room that the file will need when the log is copied into
+  /// it, so that this needs none (V23).
+  private var isRoomScarce: Bool
 
   override var isDurable: Bool { true }
+  override var canGoOn: Bool { !isFailed }
   override var path: Bytes? { connection.path }
 
   /// Takes over a connection that was checked.
@@ -75,6 +85,7 @@ package final class SQLiteStore: Store {
     self.isRelaxed = isRelaxed
     self.statements = statements
     mustRenewLog = connection.hadLog
+    isRoomScarce = connection.freeRoom < Self.scarceRoom
     written = state
     super.init()
     remember(state)
@@ -472,17 +483,31 @@ package final class SQLiteStore: Store {
 
   /// Makes changes in one commit; takes them back if the code that they answer says that they could not be made.
   ///
-  /// One statement is a commit of its own. BEGIN and COMMIT cost as much as the row between them.
+  /// Where no room is left for it, that of the log may be enough: it goes into the file, which has room for it, and the changes
+  /// are made once more (V23).
   private func transact(isOne: Bool, _ change: () -> Int32) throws(SeleneError) {
+    do throws(SeleneError) {
+      return try commit(isOne: isOne, change)
+    } catch {
+      guard error.code == .storeFull, isTrusted, !isFailed, watch.pointee.frames > 0, !mustRenewLog, copyLog() == SQLITE_OK
+      else { throw error }
+    }
+    mustRenewLog = true
+    try commit(isOne: isOne, change)
+  }
+
+  /// One statement is a commit of its own. BEGIN and COMMIT cost as much as the row between them.
+  private func commit(isOne: Bool, _ change: () -> Int32) throws(SeleneError) {
     try refuseIfFailed()
     try refuseIfMoved()
     try tidyLog()
     watch.pointee.isCommitting = false
-    let isOne = isOne && isTrusted
+    let isOne = isOne && isTrusted && !isRoomScarce
     var code = isInTransaction ? statements.rollback.execute() : SQLITE_OK
     if code == SQLITE_OK && !isOne { code = statements.begin.execute() }
     if code == SQLITE_OK && !isTrusted { code = beginLife() }
     if code == SQLITE_OK { code = change() }
+    if code == SQLITE_OK && isRoomScarce { code = takeRoom() }
     if code == SQLITE_OK && !isOne { code = statements.commit.execute() }
     guard code == SQLITE_OK else {
       let error = connection.error(code)
@@ -498,7 +523,28 @@ package final class SQLiteStore: Store {
     }
     commits += 1
     try trust()
-    if watch.pointee.frames >= Self.checkpointFrames { checkpoint() }
+    if watch.pointee.frames >= Self.checkpointFrames || isLogTooLong() { checkpoint() }
+  }
+
+  /// The log has more than half of the room that is left beside it.
+  private func isLogTooLong() -> Bool {
+    let frames = watch.pointee.frames
+    if frames < framesLooked { framesLooked = 0 }
+    guard frames >= framesLooked + Self.framesPerLook else { return false }
+    framesLooked = frames
+    let room = connection.freeRoom
+    isRoomScarce = room < Self.scarceRoom
+    return room / 2 < logSize(of: frames)
+  }
+
+  /// Makes the file as long as the present transaction will make it.
+  private func takeRoom() -> Int32 {
+    guard let pages = try? connection.number("PRAGMA page_count") else { return connection.lastCode }
+    return connection.lengthen(to: pages * pageSize, by: Int32(pageSize)) ? SQLITE_OK : SQLITE_FULL
+  }
+
+  private func logSize(of frames: Int32) -> Int64 {
+    frames == 0 ? 0 : Int64(StoreLog.headerSize) + Int64(frames) * (Int64(StoreLog.frameHeaderSize) + pageSize)
   }
 
   /// Before a commit: nothing is in the log but commits that stand, so that what else is found there is damage.
@@ -513,9 +559,7 @@ package final class SQLiteStore: Store {
       watch.pointee.frames = 0
     }
     // SQLite neither cuts what a failed commit left, nor syncs a log that it has cut.
-    let frames = Int64(watch.pointee.frames)
-    let size = frames == 0 ? 0 : Int64(StoreLog.headerSize) + frames * (Int64(StoreLog.frameHeaderSize) + pageSize)
-    let error = connection.cutLog(to: size)
+    let error = connection.cutLog(to: logSize(of: watch.pointee.frames))
     guard error == 0 else { throw failure(StoreFile.error(abs(error), connection.path), isOfSync: error < 0) }
     (mustRenewLog, mustCutLog) = (false, false)
   }

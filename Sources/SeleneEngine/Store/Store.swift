@@ -33,6 +33,8 @@ struct StoredBooks {
 package class Store {
   /// Whether anything is kept, so that changes have to be written down.
   var isDurable: Bool { false }
+  /// What it refused may be tried again, and nothing that it did is unknown.
+  var canGoOn: Bool { true }
   /// What was kept before this scheduler.
   private(set) var opened = StoredState()
 

@@ -52,10 +52,17 @@ package enum StoreFile {
     }
     let version = Int32(bitPattern: number(header, 60))
     try refuseIfNewer(version, file)
-    // Without a log the file is as long as its header says; a missing end would be read as zeros.
-    let pageSize = Int64(header[16]) << 8 | Int64(header[17])
-    let size = Int64(number(header, 28)) * (pageSize == 1 ? 65_536 : pageSize)
-    guard hasLog || file.fileSize == size else {
+    // Without a log the file is as long as its header says; a missing end would be read as zeros. It may be longer by pages that a
+    // commit had taken room for and did not come to use.
+    let sizeOfPage = Int64(header[16]) << 8 | Int64(header[17])
+    let pageSize = sizeOfPage == 1 ? 65_536 : sizeOfPage
+    let size = Int64(number(header, 28)) * pageSize
+    var isWhole = hasLog || file.fileSize == size
+    let more = file.fileSize - size
+    if !isWhole, pageSize >= 512, more > 0, more < SQLiteStore.scarceRoom, more % pageSize == 0, let pages = try OpenFile.open(file) {
+      isWhole = try pages.isEmpty(from: size)
+    }
+    guard isWhole else {
       throw SeleneError(
         .storeCorrupt, "store", path: file, "\(file.fileSize) bytes long, its header says \(size)")
     }

@@ -133,17 +133,9 @@ struct StoreLog: ~Copyable {
       return
     }
     guard let file = try OpenFile.open(store.appending("-wal")) else { return }
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    var offset = Int64(headerSize)
-    while let data = file.data(from: offset) {
-      offset = data
-      let count = try file.read(at: offset, into: &chunk)
-      guard count > 0 else { return }
-      guard !chunk[..<count].contains(where: { $0 != 0 }) else {
-        throw SeleneError(
-          .storeCorrupt, "store", path: store, "the header of its log (the same name with -wal) is damaged")
-      }
-      offset += Int64(count)
+    guard try file.isEmpty(from: Int64(headerSize)) else {
+      throw SeleneError(
+        .storeCorrupt, "store", path: store, "the header of its log (the same name with -wal) is damaged")
     }
   }
 }

@@ -55,6 +55,9 @@ struct StorePlace: ~Copyable {
     written = (file.written, file.size)
   }
 
+  /// Bytes that the file system has left.
+  var freeRoom: Int64 { log.freeRoom }
+
   func cutLog(to size: Int64) -> Int32 { log.cut(to: size) }
 
   private func isLog(_ found: platform_file_facts) -> Bool {
