@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import os
 import signal
@@ -289,6 +290,26 @@ def test_n14_a_connection_that_was_closed_while_nothing_was_under_way_costs_noth
                 fleet.rows(f"{end} and datname = current_database() and pid <> pg_backend_pid()")
                 wait(functools.partial(fleet.one, f"select beaten > {before} from worker"))
             assert worker.info().number == number
+
+
+def test_n59_a_call_opens_a_connection_anew_that_was_closed_while_idle(fleet: Looked) -> None:
+    own = Fleet(fleet.server.dsn(fleet.name))
+    others = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+
+    def cut() -> None:
+        fleet.rows(f"select pg_terminate_backend(pid) {others}")
+        wait(lambda: not fleet.rows(f"select 1 {others}"))
+
+    async def call() -> None:
+        for id in ("c", "d"):
+            assert await own.enqueue_async(id, handler="h") is pyselene.Disposition.ADDED
+            cut()
+
+    for id in ("a", "b"):
+        assert own.enqueue(id, handler="h") is pyselene.Disposition.ADDED
+        cut()
+    asyncio.run(call())
+    own.close()
 
 
 def test_n34_a_server_that_may_only_be_read_is_left(fleet: Looked) -> None:

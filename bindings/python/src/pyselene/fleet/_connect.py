@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import select
 from typing import TYPE_CHECKING, Any
 
 from .. import _raw
@@ -11,11 +12,18 @@ from .._fault import Fault
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection, Connection
+    from psycopg.errors import Diagnostic
 
 
-#: What connections have unless the dsn says it. Connecting may take longer than a statement; where nothing is sent the
-#: system finds out that the other end is gone.
-_TERMS = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+#: What connections have unless the dsn says it. Connecting may take longer than a statement; where nothing is sent, or
+#: what is sent arrives nowhere, the system finds out that the other end is gone.
+_TERMS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 
 
 #: How often a call is made that the database ends for the sake of another.
@@ -59,6 +67,29 @@ def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool
         _refuse_pooler(error)
         raise
     return connection, is_pooled
+
+
+def is_closed(connection: Connection[Any] | AsyncConnection[Any]) -> bool:
+    """Whether the database has ended a connection on which nothing was under way (N59)."""
+    polled = select.poll()
+    says_end = False
+
+    def hear(notice: Diagnostic) -> None:
+        nonlocal says_end
+        says_end = says_end or notice.severity_nonlocalized in ("FATAL", "PANIC")
+
+    connection.add_notice_handler(hear)
+    try:
+        polled.register(connection.fileno(), select.POLLIN)
+        while polled.poll(0):
+            connection.pgconn.consume_input()
+            # Reads what has come, which may say that it will be closed.
+            connection.pgconn.is_busy()
+    except Exception:
+        return True
+    finally:
+        connection.remove_notice_handler(hear)
+    return says_end or connection.closed
 
 
 async def connect_async(psycopg: Any, dsn: str) -> AsyncConnection[Any]:

@@ -15,7 +15,7 @@ from .._errors import SeleneError
 from .._terms import Disposition
 from .._time import Duration
 from ._calls import Call, Calls, raise_refused
-from ._connect import TRIES, conflicts, connect, pause
+from ._connect import TRIES, conflicts, connect, is_closed, pause
 from ._draft import FleetDraft, FleetFields, draft_of
 from ._fleet_async import AsyncCalls
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
@@ -431,7 +431,10 @@ class Fleet(AsyncCalls):
             return
         self._enter_process()
         with self._lock:
-            if self._connection is None or self._connection.closed:
+            if self._connection is not None and is_closed(self._connection):
+                self._connection.close()
+                self._connection = None
+            if self._connection is None:
                 self._connection, _ = connect(self._psycopg, self._dsn)
             yield self._connection
 

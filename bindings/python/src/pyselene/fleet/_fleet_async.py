@@ -13,7 +13,7 @@ from .._errors import SeleneError
 from .._terms import Disposition
 from .._time import Duration
 from ._calls import Call, Calls, raise_refused
-from ._connect import TRIES, conflicts, connect_async, pause
+from ._connect import TRIES, conflicts, connect_async, is_closed, pause
 from ._draft import FleetDraft, FleetFields, draft_of
 from ._record import FleetItem, FleetNode, FleetQueue, FleetReason, FleetTask
 
@@ -188,7 +188,10 @@ class AsyncCalls:
             async with own.turn:
                 if own.is_over:
                     continue  # closed while this call waited: the next one has a connection of its own
-                if own.connection is None or own.connection.closed:
+                if own.connection is not None and is_closed(own.connection):
+                    await own.connection.close()
+                    own.connection = None
+                if own.connection is None:
                     own.connection = await connect_async(self._psycopg, self._dsn)
                 used = own.connection
                 try:

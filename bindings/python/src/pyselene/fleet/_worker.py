@@ -7,7 +7,6 @@ import ctypes
 import itertools
 import os
 import queue
-import select
 import socket
 import struct
 import threading
@@ -21,7 +20,7 @@ from .._errors import Closed, SeleneError, Unsupported
 from .._library import encode, layout, library
 from .._names import Named
 from .._time import SECOND, Duration, duration_ns, instant
-from ._connect import connect
+from ._connect import connect, is_closed
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -296,7 +295,7 @@ class _Link:
         while (call := self._calls.get()) is not None:
             sent, state, message = False, None, ""
             try:
-                if connection is None or _is_closed(connection):
+                if connection is None or is_closed(connection):
                     self._close(connection)
                     connection = None
                     with self._lock:
@@ -426,18 +425,6 @@ class _Listener:
         with other:
             other.execute("select pg_notify(%s, '')", (fleet.schema,))
             return any(True for _ in connection.notifies(timeout=_HEARD, stop_after=1))
-
-
-def _is_closed(connection: Connection[Any]) -> bool:
-    """Whether the database has ended a connection on which nothing was under way."""
-    polled = select.poll()
-    try:
-        polled.register(connection.fileno(), select.POLLIN)
-        while polled.poll(0):
-            connection.pgconn.consume_input()
-    except Exception:
-        return True
-    return connection.closed
 
 
 # ---- values ---------------------------------------------------------------------
