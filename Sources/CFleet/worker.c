@@ -120,12 +120,31 @@ static void try_to_hear(worker *own) {
     listen_again(own, POOLED_AGAIN);
 }
 
+// The name of the schema was the channel.
+static void listen_as_before(worker *own) {
+    char *literal = fleet_quote(own->fleet->schema, '\'');
+    size_t room = strlen(own->fleet->quoted) + sizeof "listen ";
+    free(own->listen_sql);
+    own->listen_sql = fleet_memory(room);
+    snprintf(own->listen_sql, room, "listen %s", own->fleet->quoted);
+    room = strlen(literal) + sizeof "select pg_notify(, '')";
+    free(own->notify_sql);
+    own->notify_sql = fleet_memory(room);
+    snprintf(own->notify_sql, room, "select pg_notify(%s, '')", literal);
+    free(literal);
+}
+
 // Hears notifications; what goes wrong with that is only slower.
 static void listen_on(worker *own) {
     answer given;
     fleet_link *link = &own->listener;
     if (own->listen_sql == NULL) return;
     int has_answer = link_go_on(link, &given);
+    // A fleet of an earlier release has no channel of its own.
+    if (has_answer && given.result == NULL && strcmp(given.state, "42883") == 0) {
+        listen_as_before(own);
+        has_answer = 0;
+    }
     if (has_answer && given.result != NULL) {
         PQclear(given.result);
         if (link->is_pooled) {
@@ -252,14 +271,11 @@ static selene_status begin(worker *own, const selene_worker_options *options) {
     own->link.connect_timeout = own->listener.connect_timeout = own->fleet->connect_timeout;
     own->other.connect_timeout = own->fleet->connect_timeout;
     if (!(options->flags & SELENE_WORKER_POLLS_ONLY)) {
-        size_t room = strlen(own->fleet->quoted) + sizeof "listen ";
+        size_t room = strlen(own->fleet->quoted) + sizeof "select .listen()";
         own->listen_sql = fleet_memory(room);
-        snprintf(own->listen_sql, room, "listen %s", own->fleet->quoted);
-        char *literal = fleet_quote(own->fleet->schema, '\'');
-        room = strlen(literal) + sizeof "select pg_notify(, '')";
+        snprintf(own->listen_sql, room, "select %s.listen()", own->fleet->quoted);
         own->notify_sql = fleet_memory(room);
-        snprintf(own->notify_sql, room, "select pg_notify(%s, '')", literal);
-        free(literal);
+        snprintf(own->notify_sql, room, "select %s.tell()", own->fleet->quoted);
     }
     if (own->bell >= 0 && fleet_thread(&own->thread, work, own)) return SELENE_OK;
     selene_node_close(own->scheduler);

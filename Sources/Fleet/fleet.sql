@@ -23,6 +23,18 @@ begin
     on conflict (is_here) do update set protocol = my_protocol, release = my_release;
 end $$;
 
+-- From the next commit on this session hears what `tell` says.
+create or replace function listen() returns void language plpgsql as $$
+begin
+  execute format('listen %I', (select f.channel from fleet f));
+end $$;
+
+-- With the next commit: to all nodes that listen, and to nobody else (N28, N63).
+create or replace function tell(what text default '') returns void language plpgsql as $$
+begin
+  perform pg_notify((select f.channel from fleet f), what);
+end $$;
+
 -- What registers or decides, and what gives a number that is never used again, is as durable as the server can make it,
 -- whatever its default is (N9, N10, N34).
 create or replace function durable() returns void language plpgsql as $$

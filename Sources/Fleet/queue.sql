@@ -275,5 +275,5 @@ create or replace function wake(queue text default 'default') returns void langu
 begin
   perform check_name('queue', wake.queue);
   perform set_config('synchronous_commit', 'off', true);
-  perform pg_notify(current_schema(), wake.queue);
+  perform tell(wake.queue);
 end $$;

@@ -16,7 +16,7 @@ begin
   if s.state = 4 and p_state = 6 then
     insert into stray values (s.run, s.worker, t.id, p_stop, n + 600000000000);
     -- Its worker hears of it when this commits, and need not wait for its next beat (N28).
-    perform pg_notify(current_schema(), '');
+    perform tell();
   end if;
   if s.has_next then
     perform settle(t.id, p_state, n, c.queue, c.kind, s.state <> 2 and not keeps_place);

@@ -32,7 +32,7 @@ declare
   fleet constant text := current_schema();
   callable constant jsonb := '{
     "enqueue": ["register", "try_register", "register_batch", "update_task", "cancel", "cancel_tag", "retry", "run_now", "result", "wake"],
-    "work": ["hello", "beat", "bye", "turn", "claim", "complete", "release", "promote", "fate", "classes"],
+    "work": ["hello", "beat", "bye", "turn", "claim", "complete", "release", "promote", "fate", "classes", "listen", "tell"],
     "look": ["get", "list", "explain", "status", "board", "last_ended", "queues", "workers", "counters", "classes", "now_ns"],
     "manage": ["pause", "resume", "set_queue", "prune", "partitions", "cancel_all", "drain"]}';
   -- An index for tags can only be read as a bitmap.

@@ -213,6 +213,8 @@ begin
       ('queue', 'is_new', 'boolean not null default true'),
       -- What a task waits after the second death in a row (V8).
       ('queue', 'crash_pause', 'bigint not null default 30000000000'),
+      -- What its nodes listen to; who does not know it cannot wake them (N63).
+      ('fleet', 'channel', 'text not null default ''selene_'' || replace(gen_random_uuid()::text, ''-'', '''')'),
       -- The roles that it is granted to begin so, if not with the schema's name (N62).
       ('fleet', 'roles', 'text')) l(relation, name, type)
     where not exists (select 1 from pg_attribute a where a.attrelid = l.relation::regclass and a.attname = l.name)

@@ -354,7 +354,7 @@ def test_n28_a_worker_that_listens_need_not_look(fleet: Fleet, start: Callable[.
             fleet.rows("select wake()")
             wait(lambda: fleet.one("select count(*) from history") == number + 1)  # noqa: B023
         # Listening goes on when the connection was lost.
-        fleet.rows("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%%'")
+        fleet.rows("select pg_terminate_backend(pid) from pg_stat_activity where query like '%%.listen()'")
         fleet.rows("select register('late', handler => 'send')")
         wait(lambda: fleet.one("select count(*) from history") == 4)
 
@@ -364,7 +364,7 @@ def test_n28_a_worker_that_does_not_listen_looks(fleet: Fleet, start: Callable[.
         wait(lambda: fleet.rows("select 1 from nodes"))
         assert (
             fleet.one(
-                "select count(*) from pg_stat_activity where query like 'listen%%' and datname = current_database()"
+                "select count(*) from pg_stat_activity where query like '%%.listen()' and datname = current_database()"
             )
             == 0
         )

@@ -34,6 +34,8 @@ CALLS = {
     "promote()": {"work"},
     "fate('{}', '{}', '{}')": {"work"},
     "classes()": {"work", "look"},
+    "listen()": {"work"},
+    "tell()": {"work"},
     "get('x')": {"look"},
     "list()": {"look"},
     "explain('x')": {"look"},

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pyselene
 import pytest
-from pyselene.fleet import Fleet, WorkerState
+from pyselene.fleet import Fleet, FleetDraft, WorkerState
 
 import workers
 from conftest import Fleet as Looked
@@ -290,6 +290,22 @@ def test_n14_a_connection_that_was_closed_while_nothing_was_under_way_costs_noth
                 fleet.rows(f"{end} and datname = current_database() and pid <> pg_backend_pid()")
                 wait(functools.partial(fleet.one, f"select beaten > {before} from worker"))
             assert worker.info().number == number
+
+
+def test_n29_a_database_that_takes_nulls_in_arrays_for_texts_is_one_like_any_other(fleet: Looked) -> None:
+    fleet.rows(f"alter database {fleet.name} set array_nulls to off")
+    try:
+        own = Fleet(fleet.server.dsn(fleet.name))
+        assert own.enqueue("a", handler="h") is pyselene.Disposition.ADDED
+        batch = [FleetDraft("b", handler="h"), FleetDraft("c", handler="h", tags=["t"])]
+        assert own.enqueue_batch(batch) == (pyselene.Disposition.ADDED,) * 2
+        with scheduling() as scheduler:
+            scheduler.handler("h")(lambda _: None)
+            with own.worker(scheduler, lease=3, poll=0.05):
+                wait(lambda: fleet.one("select count(*) from history") == 3)
+        own.close()
+    finally:
+        fleet.rows(f"alter database {fleet.name} reset array_nulls")
 
 
 def test_n59_a_call_opens_a_connection_anew_that_was_closed_while_idle(fleet: Looked) -> None:

@@ -57,7 +57,7 @@ def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool
     connection: Connection[Any] = psycopg.connect(dsn, **_terms(psycopg, dsn, terms))
     try:
         # A pooler makes up the number of the process that it tells its clients.
-        ((process,),) = connection.execute(_PROCESS).fetchall()
+        ((process, _),) = connection.execute(_PROCESS).fetchall()
         is_pooled = process != connection.info.backend_pid
         if is_pooled:
             connection.execute("begin")
@@ -96,7 +96,7 @@ async def connect_async(psycopg: Any, dsn: str) -> AsyncConnection[Any]:
     """The same for the running event loop."""
     connection: AsyncConnection[Any] = await psycopg.AsyncConnection.connect(dsn, **_terms(psycopg, dsn, {}))
     try:
-        ((process,),) = await (await connection.execute(_PROCESS)).fetchall()
+        ((process, _),) = await (await connection.execute(_PROCESS)).fetchall()
         if process != connection.info.backend_pid:
             await connection.execute("begin")
             await connection.execute("commit")
@@ -108,7 +108,8 @@ async def connect_async(psycopg: Any, dsn: str) -> AsyncConnection[Any]:
     return connection
 
 
-_PROCESS = "select pg_backend_pid()"
+#: Arrays with nulls are sent, which a server may be set to take for texts.
+_PROCESS = "select pg_backend_pid(), set_config('array_nulls', 'on', false)"
 
 
 def _terms(psycopg: Any, dsn: str, terms: dict[str, Any]) -> dict[str, Any]:

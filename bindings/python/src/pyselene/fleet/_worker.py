@@ -388,8 +388,8 @@ class _Listener:
             try:
                 connection, is_pooled = connect(fleet._psycopg, fleet._listen_dsn)
                 with connection:
-                    connection.execute(f"listen {fleet._in}".encode())
-                    if is_pooled and not self._hears(connection):
+                    tell = self._listen(connection)
+                    if is_pooled and not self._hears(connection, tell):
                         again = _POOLED_AGAIN
                         if not is_told:
                             log.warning(
@@ -418,12 +418,23 @@ class _Listener:
             for _ in connection.notifies(timeout=1, stop_after=1):
                 self._worker.hint()
 
-    def _hears(self, connection: Connection[Any]) -> bool:
+    def _listen(self, connection: Connection[Any]) -> bytes:
+        """Listens; what tells those who do."""
+        fleet = self._worker._fleet
+        try:
+            connection.execute(f"select {fleet._in}.listen()".encode())
+        except fleet._psycopg.errors.UndefinedFunction:
+            # Of a fleet of an earlier release the name of the schema is the channel.
+            connection.execute(f"listen {fleet._in}".encode())
+            return f"notify {fleet._in}".encode()
+        return f"select {fleet._in}.tell()".encode()
+
+    def _hears(self, connection: Connection[Any], tell: bytes) -> bool:
         """Whether what another connection notifies arrives here, where a pooler is between."""
         fleet = self._worker._fleet
         other, _ = connect(fleet._psycopg, fleet._dsn)
         with other:
-            other.execute("select pg_notify(%s, '')", (fleet.schema,))
+            other.execute(tell)
             return any(True for _ in connection.notifies(timeout=_HEARD, stop_after=1))
 
 
