@@ -89,8 +89,8 @@ static PGresult *ask(const attempt *own, PGconn *connection, const char *sql, in
 // that it tells its clients. Arrays with nulls are sent, which a server may be set to take for texts.
 static int check(attempt *own, PGconn *connection, int64_t until) {
     static const char *const transaction[] = {"begin", "commit"};
-    PGresult *told =
-        ask(own, connection, "select pg_backend_pid(), set_config('array_nulls', 'on', false)", until);
+    PGresult *told = ask(own, connection,
+                         "select pg_backend_pid(), set_config('array_nulls', 'on', false)", until);
     int is_good = told != NULL && PQntuples(told) == 1;
     own->is_pooled = is_good && atoi(PQgetvalue(told, 0, 0)) != PQbackendPID(connection);
     PQclear(told);

@@ -409,7 +409,8 @@ struct WaitSweep {
     }
     let fits =
       now < entry.expiresAt
-      && ((!entry.isStrict && !isAfterFirst) || step.leastRoom(isStrict: entry.isStrict) <= entry.expiresAt.subtracting(now))
+      && ((!entry.isStrict && !isAfterFirst)
+        || step.leastRoom(isStrict: entry.isStrict) <= entry.expiresAt.subtracting(now))
     if !fits { return (.didNotFit, 0) }
     if entry.vetoedAt <= now && entry.veto >> 8 & UInt16(kind.rawValue) != 0 {
       return (.governor, Int64(entry.veto & 0xFF))

@@ -142,8 +142,7 @@ package final class Run {
     case .stalled: LastFailure.madeNoProgress
     default:
       // Where nobody knows what it takes, nothing is said of it.
-      if let cycle, !cycle.isOpenEnded, knownEstimate > cycle.time.expiresAt.subtracting(cycle.time.begin)
-      {
+      if let cycle, !cycle.isOpenEnded, knownEstimate > cycle.time.expiresAt.subtracting(cycle.time.begin) {
         LastFailure.windowEnded(budget: cycle.budget, estimate: knownEstimate)
       } else {
         LastFailure.windowEnded

@@ -214,7 +214,8 @@ extension Scheduler {
     table.adopt(awaited.slot, as: token)
     table.take(awaited.slot)
     let run = Run(
-      token: token, of: awaited.slot, score: 0, in: table, handler: Unmanaged.passUnretained(handler), cycle: cycle, stopGrace: options.stopGrace, at: stored.startedAt)
+      token: token, of: awaited.slot, score: 0, in: table, handler: Unmanaged.passUnretained(handler), cycle: cycle,
+      stopGrace: options.stopGrace, at: stored.startedAt)
     run.isStored = true
     runs.add(run)
     if hasSuspects { noteSuspect(run) }

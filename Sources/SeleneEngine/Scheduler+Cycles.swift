@@ -598,7 +598,9 @@ extension Scheduler {
     while let lane = lanes.indices.min(by: { lanes[$0] < lanes[$1] }) {
       let at = lanes[lane]
       table.terms.groups.endPlanned(by: at)
-      guard let room = time.room(at: at, isFirst: plan.entries.isEmpty, strictFit: window.strictFit) else { return plan }
+      guard let room = time.room(at: at, isFirst: plan.entries.isEmpty, strictFit: window.strictFit) else {
+        return plan
+      }
       if let pick = ranking.best(in: table, offer, room: room) {
         ranking.remove(pick)
         plan.entries.append(entry(pick, at: at))

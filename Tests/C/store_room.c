@@ -29,7 +29,8 @@ static int may_mount(void) {
     int status = 0;
     CHECK(child >= 0);
     if (child == 0)
-        _exit(unshare(CLONE_NEWNS) != 0 || mount("selene", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0);
+        _exit(unshare(CLONE_NEWNS) != 0 ||
+              mount("selene", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0);
     CHECK(waitpid(child, &status, 0) == child);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -178,7 +179,7 @@ int main(int argc, char **argv) {
         const char *name;
         void (*test)(void);
     } tests[] = {
-        {"V23 a store on a file system of 1 MB works until that is full, and goes on when it is not", test_one},
+        {"V23 a store on a file system of 1 MB works until that is full, and goes on", test_one},
         {"V23 one of 2 MB", test_two},
         {"V23 one of 3 MB", test_three},
     };

@@ -74,7 +74,8 @@ final class Population {
       constraints: chance.pick([[], [], [], .network, .externalPower, .all]),
       handler: chance.once(in: 20) ? .missing : chance.once(in: 10) ? .pulled : .pushed, isPermitted: true,
       isTaken: false,
-      times: [], window: chance.below(6), declared: chance.pick([-1, 0, 1, 7, 10, Time.second, Time.hour]), isNew: isNew)
+      times: [], window: chance.below(6), declared: chance.pick([-1, 0, 1, 7, 10, Time.second, Time.hour]), isNew: isNew
+    )
     subject.isPermitted = subject.id.hasPrefix("ok.")
     subject.times = (0..<chance.pick([0, 0, 1, 3, 30])).map { _ in chance.pick([0, 1, 5, 9, 20, Time.second]) }
     let recipe = Recipe(subject.id, subject.schedule, kind: subject.kind, priority: Int32(subject.priority)) {

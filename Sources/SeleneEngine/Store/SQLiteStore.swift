@@ -489,7 +489,8 @@ package final class SQLiteStore: Store {
     do throws(SeleneError) {
       return try commit(isOne: isOne, change)
     } catch {
-      guard error.code == .storeFull, isTrusted, !isFailed, watch.pointee.frames > 0, !mustRenewLog, copyLog() == SQLITE_OK
+      guard error.code == .storeFull, isTrusted, !isFailed, watch.pointee.frames > 0, !mustRenewLog,
+        copyLog() == SQLITE_OK
       else { throw error }
     }
     mustRenewLog = true

@@ -59,7 +59,9 @@ package enum StoreFile {
     let size = Int64(number(header, 28)) * pageSize
     var isWhole = hasLog || file.fileSize == size
     let more = file.fileSize - size
-    if !isWhole, pageSize >= 512, more > 0, more < SQLiteStore.scarceRoom, more % pageSize == 0, let pages = try OpenFile.open(file) {
+    if !isWhole, pageSize >= 512, more > 0, more < SQLiteStore.scarceRoom, more % pageSize == 0,
+      let pages = try OpenFile.open(file)
+    {
       isWhole = try pages.isEmpty(from: size)
     }
     guard isWhole else {
