@@ -1,7 +1,8 @@
 // Tasks that may have ended their process: what runs beside them (V7).
 //
 // In a process, this one or a connected one, one quarantined task runs at a time, beside whatever else runs there. A task
-// that is to blame runs alone: one process at a time begins nothing else until it can, the others go on.
+// that is to blame runs alone: one process at a time begins nothing else until it can, the others go on. Behind a run that takes very
+// long it does so for a while only, again and again.
 
 import SeleneCore
 
@@ -12,6 +13,19 @@ struct Clearing {
   let member: Member?
   let slot: Int
   let sequence: UInt64
+  /// From then on others begin, though the task still waits: what it waits for takes longer than they should.
+  let endsAt: Instant
+  /// When it is tried again.
+  let againAt: Instant
+
+  private static let length = 30 * Time.second
+  private static let pause = 10 * length
+
+  init(for slot: Int, _ sequence: UInt64, in cycle: Cycle, at now: Instant) {
+    (self.cycle, member, self.slot, self.sequence) = (cycle, cycle.member, slot, sequence)
+    endsAt = now.adding(Self.length)
+    againAt = endsAt.adding(Self.pause)
+  }
 }
 
 /// Whether a task whose turn it is may begin where others may have ended their process.
@@ -54,7 +68,10 @@ extension Scheduler {
   /// Whether a task whose turn it is in a cycle may begin there now.
   func turn(of slot: Int, in cycle: Cycle, at now: Instant) -> SuspectTurn {
     if let clearing, !isUseful(clearing, at: now) { self.clearing = nil }
-    if let clearing, clearing.member === cycle.member, clearing.sequence != table.sequence(slot) { return .afterOthers }
+    if let clearing, clearing.member === cycle.member, clearing.sequence != table.sequence(slot), now < clearing.endsAt
+    {
+      return .afterOthers
+    }
     let beside = suspectRuns.filter { $0.isAtWork && isBeside($0, cycle) }
     if beside.contains(where: { $0.suspicion == .blamed }) { return .afterOthers }
     switch table[slot].suspicion {
@@ -65,8 +82,10 @@ extension Scheduler {
         clearing = nil
         return .now
       }
-      if let clearing { return clearing.member === cycle.member ? .afterOthers : .later }
-      clearing = Clearing(cycle: cycle, member: cycle.member, slot: slot, sequence: table.sequence(slot))
+      if let clearing, now < clearing.againAt {
+        return clearing.member === cycle.member && now < clearing.endsAt ? .afterOthers : .later
+      }
+      clearing = Clearing(for: slot, table.sequence(slot), in: cycle, at: now)
       return .afterOthers
     }
   }
@@ -106,13 +125,25 @@ extension Scheduler {
       add(run.mode == .member ? run.handler.pool : nil, run.suspicion == .blamed ? [.others, .all] : .others)
     }
     if let clearing {
-      if isUseful(clearing, at: now) { add(clearing.member?.pool, [.others, .all]) } else { self.clearing = nil }
+      if !isUseful(clearing, at: now) {
+        self.clearing = nil
+      } else if now < clearing.endsAt {
+        add(clearing.member?.pool, [.others, .all])
+      } else {
+        add(clearing.member?.pool, .others)
+      }
     }
     for old in toldSuspects where !present.contains(where: { $0.pool == old.pool }) {
       table.waits.set([], of: old.pool, at: now)
     }
     for new in present { table.waits.set(new.what, of: new.pool, at: now) }
     toldSuspects = present
+  }
+
+  /// When a process that begins nothing goes on, or does so again.
+  func clearingChangesAt(after now: Instant) -> Instant {
+    guard let clearing else { return Time.never }
+    return now < clearing.endsAt ? clearing.endsAt : max(clearing.againAt, now)
   }
 
   /// When to look again at a task that waits for what runs in the process: when time ends some of that.
@@ -131,7 +162,7 @@ extension Scheduler {
     guard hasSuspects, record.state == .enqueued else { return false }
     let (pool, suspicion) = (pool(of: record), record.suspicion)
     func isThere(_ run: Run) -> Bool { run.mode == .member ? pool != nil && run.handler.pool === pool : pool == nil }
-    if let clearing, isUseful(clearing, at: now), clearing.member?.pool === pool { return true }
+    if let clearing, now < clearing.endsAt, isUseful(clearing, at: now), clearing.member?.pool === pool { return true }
     if suspicion == .none { return suspectRuns.contains { $0.isAtWork && $0.suspicion == .blamed && isThere($0) } }
     if suspicion == .quarantined { return suspectRuns.contains { $0.isAtWork && isThere($0) } }
     var hasOne = false

@@ -415,6 +415,44 @@ static void test_alone(void) {
     close_store(scheduler);
 }
 
+/** A run that takes hours keeps what is to blame waiting, and nothing else for longer than half a minute at a time. */
+static void test_long(void) {
+    new_folder();
+    selene_scheduler scheduler = open_store(path("store"));
+    add_dying(scheduler, "culprit");
+    close_store(scheduler);
+    CHECK_INT(DIED, in_child(die_alone));
+    scheduler = open_store(path("store"));
+    add_handler(scheduler, "work");
+    CHECK_OK(selene_task_pause(scheduler, "culprit", -1, NULL));
+    add_dying(scheduler, "hours");
+    add_dying(scheduler, "plain 0");
+    add_dying(scheduler, "plain 1");
+    clock_now += S;
+    const selene_cycle cycle = begin_window(scheduler, lanes());
+    const selene_run hours = take_next(cycle, "hours");
+    clock_now += MS;
+    CHECK_OK(selene_task_resume(scheduler, "culprit", -1, NULL));
+    take_none(cycle, SELENE_STEP_WAIT);
+    clock_now += 30 * S - 1;
+    take_none(cycle, SELENE_STEP_WAIT);
+    CHECK(reason_of(scheduler, "plain 0", SELENE_REASON_QUARANTINED) != NULL);
+    clock_now += 1;
+    CHECK(reason_of(scheduler, "plain 0", SELENE_REASON_QUARANTINED) == NULL);
+    CHECK(reason_of(scheduler, "culprit", SELENE_REASON_QUARANTINED) != NULL);
+    CHECK_OK(selene_run_complete(take_next(cycle, "plain 0"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_INT(30 * S, quarantined_for(scheduler, "plain 1", 2));
+    /* Ten times as long later it is tried again. */
+    clock_now += 300 * S;
+    take_none(cycle, SELENE_STEP_WAIT);
+    CHECK(reason_of(scheduler, "plain 1", SELENE_REASON_QUARANTINED) != NULL);
+    CHECK_OK(selene_run_complete(hours, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(take_next(cycle, "culprit"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(take_next(cycle, "plain 1"), SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_store(scheduler);
+}
+
 /** Each that was quarantined has its turn in one window, also where the ranking of that is made once. */
 static void test_frozen(void) {
     new_folder();
@@ -496,6 +534,7 @@ int main(int argc, char **argv) {
     run_test(
         "V7 V8 what ended its process alone is to blame, waits for nothing once, and runs alone",
         test_alone);
+    run_test("V7 behind a run that takes hours only what is to blame waits", test_long);
     run_test("V7 each of the quarantined has its turn in one window", test_frozen);
     run_test("V7 one process becomes free for what is to blame, the others go on", test_survivors);
     tools_end();

@@ -142,7 +142,13 @@ extension Model {
       let suspicion = suspicion[candidate.sequence] ?? 0
       if clearing(isFor: candidate.sequence) || running.contains(2) { return (nil, true) }
       if suspicion == 2 && !running.isEmpty {
-        clears = (cycle.handle, candidate.sequence)
+        if let clears, now >= clears.since + 30 * Time.second, now < clears.since + 330 * Time.second {
+          isHeldBack = true
+          continue
+        }
+        if clears.map({ now >= $0.since + 330 * Time.second }) ?? true {
+          clears = (cycle.handle, candidate.sequence, now)
+        }
         return (nil, true)
       }
       if suspicion == 1 && running.contains(1) {
@@ -166,7 +172,7 @@ extension Model {
       self.clears = nil
       return false
     }
-    return clears.sequence != sequence
+    return clears.sequence != sequence && now < clears.since + 30 * Time.second
   }
 
   private func fits(_ sight: Sight, in cycle: ModelCycle) -> Bool {

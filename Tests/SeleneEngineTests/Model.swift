@@ -84,8 +84,8 @@ final class Model {
   var suspicion: [UInt64: Int] = [:]
   var suspicionOfRuns: [UInt64: Int] = [:]
   var deaths: [UInt64: Int] = [:]
-  /// The task, and its window, for which nothing begins until it can run alone.
-  var clears: (cycle: UInt64, sequence: UInt64)?
+  /// The task, and its window, for which nothing begins until it can run alone, and since when: for 30 s, and again 5 min later.
+  var clears: (cycle: UInt64, sequence: UInt64, since: Instant)?
   /// The numbers of the records that a record comes after (W4), in the order of its definition; 0: none.
   var before: [UInt64: [UInt64]] = [:]
   var liveHandlers: Set<String> = []
