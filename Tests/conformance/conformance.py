@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 """Plays the vectors and random commands through players of bindings; see README.md.
 
-conformance.py play PLAYER… | lockstep SEED STEPS REFERENCE PLAYER | exit PLAYER…
+conformance.py play PLAYER… | lockstep SEED STEPS REFERENCE PLAYER | exit PLAYER… | ends PLAYER…
 Prints "ok …" or "FAILED …" for each thing that it tries; ends with 1 if one failed.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import shlex
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, unquote
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,10 +74,16 @@ def word(value: object) -> str:
 class Player:
     """A player, as a process."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, errors: IO[bytes] | None = None) -> None:
         self.command = command
         self.process = subprocess.Popen(
-            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1
+            shlex.split(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            encoding="utf-8",
+            bufsize=1,
         )
 
     def __call__(self, verb: str, *words: object, **fields: object) -> list[str]:
@@ -547,19 +557,171 @@ def leave(command: str) -> None:
                 assert ask.end() == 0
 
 
+# ---- the ends of work ----
+
+#: How long a player may take for an answer or its end before it is killed, s. It only ends what hangs.
+ALARM = int(os.environ.get("SELENE_ALARM", "180"))
+#: Ways to end work that runs: stop the driver, cancel what waits for it, close the scheduler.
+WAYS = ("shutdown", "wait", "close")
+#: What the handler does, the grace, the state of its task afterwards, its attempts, and how often it is tried at most:
+#: a handler that completes when it is asked to, in the last tenth of the grace, may come too late on a busy machine.
+ANSWERS = (
+    ("obeys", 0, "enqueued", 0, 1),
+    ("obeys", S, "enqueued", 0, 1),
+    ("fails", 0, "enqueued", 0, 1),
+    ("fails", S, "enqueued", 0, 1),
+    ("deaf", 0, "enqueued", 0, 1),
+    ("deaf", S, "enqueued", 0, 1),
+    ("completes", 60 * S, "succeeded", 1, 1),
+    ("finishes", 5 * S, "succeeded", 1, 3),
+)
+#: What runs when the program ends.
+EXITS = ("idle", "obeys", "deaf")
+#: Numbers that no enumeration has.
+UNKNOWN_NUMBERS = (("kind", 99), ("schedule", 99), ("existing", 99), ("priority", 99), ("constraints", 1 << 30))
+#: What a word may stand for.
+UNKNOWN_WORDS = ("constraint", "kind", "field", "option")
+
+
+class Timed(Player):
+    """A player that is killed if it takes for ever, and whose log of what handlers raise is shown only if it fails."""
+
+    def __init__(self, command: str) -> None:
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the player
+        super().__init__(command, self.errors)
+        self.alarm = threading.Timer(ALARM, self.process.kill)
+        self.alarm.daemon = True
+        self.alarm.start()
+
+    def end(self) -> int:
+        """Lets it come to the end of its commands; its exit code."""
+        try:
+            self.process.communicate(timeout=ALARM)
+        finally:
+            self.alarm.cancel()
+            self.process.kill()
+            self.errors.seek(0)
+            log = self.errors.read().decode(errors="replace")
+        if self.process.returncode:
+            print(log)
+        return self.process.returncode
+
+
+def prepare(ask: Player, path: str, max_attempts: int) -> None:
+    """A store with one task that is due, and that nothing runs."""
+    ask("clock", time.time_ns() // 1000 * 1000)
+    ask("open", path=path)
+    ask("handler", "work")
+    ask("register", id="upload", handler="work", schedule=number("schedule", "once"), max_attempts=max_attempts)
+    ask("close")
+
+
+def found_in(command: str, path: str) -> tuple[str, int]:
+    """State and attempts of the task, as a process finds them that opens the store."""
+    ask = Timed(command)
+    ask("clock", time.time_ns() // 1000 * 1000)
+    ask("open", path=path)
+    state, attempts, *_ = ask("info", "upload")
+    ask("close")
+    assert ask.end() == 0
+    return name("state", state), int(attempts)
+
+
+def end_work(command: str, way: str, answer: str, grace: int, expected: tuple[str, int], tries: int) -> str:
+    """Ends work in flight; "UNSUPPORTED" where the language has no such way, or no such grace."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/store"
+        ask = Timed(command)
+        prepare(ask, path, 1)
+        status = "OK"
+        try:
+            ask("ends", way, answer=answer, grace=grace, path=path)
+        except Refused as refused:
+            status = str(refused)
+        finally:
+            code = ask.end()
+        assert code == 0, f"its process ended with {code}"
+        if status == "UNSUPPORTED":
+            return status
+        assert status == "OK", f"refused as {status}"
+        found = found_in(command, path)
+    if found != expected and tries > 1:
+        return end_work(command, way, answer, grace, expected, tries - 1)
+    assert found == expected, f"expected {expected}, found {found}"
+    return "OK"
+
+
+def end_process(command: str, answer: str) -> None:
+    """The program ends with a driver that has nothing to do, or while a handler works."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/store"
+        ask = Timed(command)
+        if answer == "idle":
+            ask("clock", time.time_ns() // 1000 * 1000)
+            ask("open", path=path)
+            ask("close")
+        else:
+            prepare(ask, path, 0)
+        line = f"ends exit answer={answer} grace=0 path={word(path)}"
+        ask.write(line)
+        code = ask.end()
+        assert code == 0, f"its process ended with {code}"
+        if answer != "idle":
+            # Interrupted, which is an attempt, or given back, which is none, where the binding closes what is open.
+            state, attempts = found_in(command, path)
+            assert state == "enqueued", state
+            assert attempts in {0, 1}, attempts
+
+
+def refuse(command: str, verb: str, *words: object, **fields: object) -> str:
+    """A command with a word that is unknown is refused, and one that is right works afterwards."""
+    ask, status = Timed(command), "OK"
+    ask("clock", 0)
+    ask("open")
+    ask("handler", "work")
+    try:
+        ask(verb, *words, **fields)
+    except Refused as refused:
+        status = str(refused)
+    assert status in {"INVALID_ARGUMENT", "UNSUPPORTED"}, f"it answers {status}"
+    ask("register", id="a", handler="work", schedule=number("schedule", "once"))
+    ask("info", "a")
+    ask("close")
+    assert ask.end() == 0
+    return status
+
+
+def ends(command: str) -> list[bool]:
+    """All ends, some at a time, since most of them only wait."""
+    tests: dict[str, Callable[[], object]] = {}
+    for way in WAYS:
+        for answer, grace, state, attempts, tries in ANSWERS:
+            what = f"{way}, grace {grace // S} s, {answer}"
+            tests[what] = partial(end_work, command, way, answer, grace, (state, attempts), tries)
+    for answer in EXITS:
+        tests[f"exit, {answer}"] = partial(end_process, command, answer)
+    for key, value in UNKNOWN_NUMBERS:
+        fields: dict[str, object] = {key: value}
+        tests[f"unknown number, {key}"] = partial(refuse, command, "register", id="b", handler="work", **fields)
+    for what in UNKNOWN_WORDS:
+        tests[f"unknown word, {what}"] = partial(refuse, command, "unknown", what)
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda what: attempt(f"ends: {what}: {short(command)}", tests[what]), tests))
+
+
 def short(command: str) -> str:
     """What a player is called."""
     return str(Path(shlex.split(command)[-1]).resolve().relative_to(ROOT))
 
 
-def attempt(what: str, test: Callable[[], None]) -> bool:
+def attempt(what: str, test: Callable[[], object]) -> bool:
     """Tries something, and says how it went."""
     try:
-        test()
+        has = test() != "UNSUPPORTED"
     except (AssertionError, Refused, OSError, subprocess.TimeoutExpired) as error:
         print(f"{type(error).__name__}: {error}\nFAILED {what}")
         return False
-    print(f"ok {what}")
+    print(f"ok {what}" if has else f"ok {what}, which the language does not have", flush=True)
     return True
 
 
@@ -575,6 +737,8 @@ def main(arguments: list[str]) -> int:
             done = [
                 attempt(f"exit with a run in flight: {short(player)}", partial(leave, player)) for player in players
             ]
+        case ["ends", *players] if players:
+            done = [each for player in players for each in ends(player)]
         case _:
             print(__doc__, file=sys.stderr)
             return 2

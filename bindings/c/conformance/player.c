@@ -4,6 +4,7 @@
 #include <selene.h>
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,104 @@ static void events(void) {
     }
 }
 
+/* ---- ends ------------------------------------------------------------------------------ */
+
+/** The handler of a case of ends: it is at work, has been told to come back, or to stop. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const char *answer;
+    int has_begun, is_released;
+    selene_scheduler scheduler;
+    int64_t grace;
+} work = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static int answers(const char *answer) {
+    return strcmp(work.answer, answer) == 0;
+}
+
+static void tell(int *flag) {
+    pthread_mutex_lock(&work.lock);
+    *flag = 1;
+    pthread_cond_broadcast(&work.changed);
+    pthread_mutex_unlock(&work.lock);
+}
+
+static void await(const int *flag) {
+    pthread_mutex_lock(&work.lock);
+    while (!*flag)
+        pthread_cond_wait(&work.changed, &work.lock);
+    pthread_mutex_unlock(&work.lock);
+}
+
+/** What it answers when it is asked to stop; the run may be over. */
+static void reply(selene_run at_work) {
+    if (answers("obeys")) (void)selene_run_complete(at_work, SELENE_OUTCOME_STOPPED);
+    if (answers("fails"))
+        (void)selene_run_fail(at_work, SELENE_OUTCOME_FAILED, -1, "was asked", -1);
+    if (answers("finishes")) (void)selene_run_complete(at_work, SELENE_OUTCOME_NEW_DATA);
+}
+
+static void begin_work(selene_run at_work, const selene_run_info *details, void *context) {
+    (void)details, (void)context;
+    tell(&work.has_begun);
+    await(&work.is_released);
+    if (answers("completes") || answers("deaf"))
+        (void)selene_run_complete(at_work, SELENE_OUTCOME_NEW_DATA);
+    else reply(at_work);
+}
+
+static void stop_work(selene_run at_work, int32_t reason, void *context) {
+    (void)at_work, (void)reason, (void)context;
+    if (!answers("completes") && !answers("deaf")) tell(&work.is_released);
+}
+
+static void *release(void *context) {
+    (void)context;
+    tell(&work.is_released);
+    return NULL;
+}
+
+/** Ends work in flight; what is deaf comes back behind it. */
+static selene_status end_work(const char *way) {
+    const int is_shutdown = strcmp(way, "shutdown") == 0;
+    pthread_t thread;
+    selene_status status, closed;
+    await(&work.has_begun);
+    if (answers("completes")) pthread_create(&thread, NULL, release, NULL);
+    status = is_shutdown ? selene_driver_stop(work.scheduler, work.grace)
+                         : selene_scheduler_close(work.scheduler, work.grace);
+    if (answers("completes")) pthread_join(thread, NULL);
+    tell(&work.is_released);
+    closed = is_shutdown ? selene_scheduler_close(work.scheduler, 0) : SELENE_OK;
+    return status ? status : closed;
+}
+
+/** Plays one; "wait" is what C does not have: nothing is cancelled there but by an end. */
+static void play_end(const char *way) {
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_status status;
+    if (strcmp(way, "wait") == 0) {
+        printf("error UNSUPPORTED C has no wait that is cancelled");
+        return;
+    }
+    work.answer = text_of("answer");
+    work.grace = number_of("grace", 0);
+    options.path = field("path");
+    driver.flags = SELENE_DRIVER_UNGOVERNED;
+    status = selene_scheduler_open(&options, &work.scheduler);
+    if (!status)
+        status = selene_handler_register(work.scheduler, "work", -1, begin_work, stop_work, NULL,
+                                         NULL);
+    if (!status) status = selene_driver_start(work.scheduler, &driver);
+    if (!status && strcmp(way, "exit") == 0) {
+        if (!answers("idle")) await(&work.has_begun);
+        exit(0);
+    }
+    answer(status ? status : end_work(way));
+}
+
 static void perform(const char *verb) {
     selene_text first = {NULL, 0};
     uint64_t number = 0;
@@ -327,6 +426,10 @@ static void perform(const char *verb) {
         end();
     } else if (IS("events")) {
         events();
+    } else if (IS("ends")) {
+        play_end(first.data);
+    } else if (IS("unknown")) {
+        printf("error UNSUPPORTED its words are known to the compiler");
     } else if (IS("exit")) {
         exit(0);
     } else {

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import sys
+import threading
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, unquote
@@ -18,6 +22,48 @@ FIELDS = {"expected_response": "expected", "initial_delay": "delay"}
 def span(ns: str) -> timedelta:
     """A length of time."""
     return timedelta(microseconds=int(ns) // 1000)
+
+
+class Work:
+    """The handler of a case of ends, and the scheduler that runs it."""
+
+    def __init__(self, answer: str, path: str) -> None:
+        self.answer = answer
+        self.scheduler = selene.Scheduler(path=path)
+        self.began, self.released = threading.Event(), threading.Event()
+
+    def __call__(self, run: selene.Run) -> None:
+        self.began.set()
+        if self.answer in ("deaf", "completes"):
+            self.released.wait()
+        else:
+            run.stopping.wait()
+            self.reply()
+
+    async def on_loop(self, _run: selene.Run) -> None:
+        """The same as a coroutine, which is asked to stop by a cancellation."""
+        self.began.set()
+        while not self.released.is_set():
+            try:
+                await asyncio.to_thread(self.released.wait)
+            except asyncio.CancelledError:
+                if self.answer not in ("deaf", "completes"):
+                    self.released.set()
+                    self.reply()
+
+    def reply(self) -> None:
+        """What it answers when it is asked to stop."""
+        if self.answer == "obeys":
+            raise selene.Stopped
+        if self.answer == "fails":
+            raise RuntimeError("it was asked to stop")
+
+    def end(self, end: Callable[[], object]) -> None:
+        """Ends it while the handler works; one that completes does so while the end waits."""
+        self.began.wait()
+        if self.answer == "completes":
+            threading.Timer(0, self.released.set).start()
+        end()
 
 
 class Player:
@@ -98,7 +144,7 @@ class Player:
             elif key == "max_attempts":
                 fields[key] = int(value) or None
             elif key == "constraints":
-                fields["requires"] = [one for one in selene.Constraint if int(value) & one]
+                fields["requires"] = [selene.Constraint(1 << bit) for bit in range(32) if int(value) >> bit & 1]
             elif key not in ("backoff", "backoff_delay"):
                 fields[FIELDS.get(key, key)] = int(value)
         if "backoff" in given or "backoff_delay" in given:
@@ -225,6 +271,51 @@ class Player:
     def exit(self) -> None:
         sys.exit(0)
 
+    def ends(self, way: str, answer: str, grace: str, path: str) -> None:
+        work, seconds = Work(answer, unquote(path)), int(grace) / 1e9
+        if way == "wait":
+            work.scheduler.register_handler("work", work.on_loop)
+            asyncio.run(self.cancelled(work, seconds))
+        elif way == "shutdown":
+            work.scheduler.register_handler("work", work)
+            ending = threading.Thread(target=work.end, args=(work.scheduler.stop,))
+            ending.start()
+            work.scheduler.run_forever(grace=seconds, signals=False)
+            ending.join()
+            work.released.set()
+        else:
+            work.scheduler.register_handler("work", work)
+            driver = work.scheduler.driver()
+            driver.__enter__()
+            if way == "exit":
+                if answer != "idle":
+                    work.began.wait()
+                sys.exit(0)
+            work.end(lambda: work.scheduler.close(grace=seconds))
+            work.released.set()
+            driver.close()
+        work.scheduler.close(grace=0)
+
+    @staticmethod
+    async def cancelled(work: Work, seconds: float) -> None:
+        """A run_forever_async() that is cancelled."""
+        running = asyncio.create_task(work.scheduler.run_forever_async(grace=seconds, signals=False))
+        await asyncio.to_thread(work.began.wait)
+        work.end(running.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        work.released.set()
+
+    def unknown(self, what: str) -> None:
+        if what == "constraint":
+            self.it.register(selene.Task("b", handler="work", requires=["netwrk"]))  # type: ignore[list-item]
+        elif what == "kind":
+            self.it.register(selene.Task("b", handler="work", kind="refreshing"))  # type: ignore[arg-type]
+        elif what == "field":
+            selene.Task("b", handler="work", prioriti=3)  # type: ignore[call-arg]
+        else:
+            selene.Scheduler(max_pendin=3)  # type: ignore[call-arg]
+
     @property
     def it(self) -> selene.Scheduler:
         assert self.scheduler
@@ -238,7 +329,7 @@ class Player:
             answer = getattr(self, verb)(*(word for word in words if "=" not in word), **fields)
         except selene.SeleneError as error:
             return f"error {error.name} {error.detail}"
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             return f"error INVALID_ARGUMENT {error}"
         listed = [] if answer is None else answer if isinstance(answer, list) else [answer]
         return " ".join(["ok", *(quote(str(one), safe="") for one in listed)])
