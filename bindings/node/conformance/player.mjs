@@ -9,7 +9,8 @@ const number = (prefix, name) => constants[`${prefix}_${name.toUpperCase()}`];
 const names = (prefix) =>
   Object.fromEntries(Object.entries(constants).filter(([key]) => key.startsWith(`${prefix}_`))
     .map(([key, value]) => [value, key.slice(prefix.length + 1).toLowerCase()]));
-const set = (bits, prefix) => Object.entries(names(prefix)).filter(([bit]) => bits & bit).map(([, name]) => name);
+const set = (bits, prefix) =>
+  Array.from({ length: 31 }, (_, place) => 1 << place).filter((bit) => bits & bit).map((bit) => names(prefix)[bit] ?? `${bit}`);
 const CONSTRAINTS = [
   'network', 'external_power', 'unmetered', 'battery_not_low', 'idle', 'storage_not_low', 'display_off', 'not_roaming',
 ];
@@ -21,7 +22,7 @@ const spanOut = (ms) => String(Math.round(ms * 1e6));
 const instant = (ms) => (ms === Infinity ? 'never' : String(BigInt(Math.round(ms * 1e3)) * 1000n));
 
 const list = (text) => text.split(',').filter(Boolean).map(decodeURIComponent);
-const enumerated = (prefix) => (text) => names(prefix)[text];
+const enumerated = (prefix) => (text) => names(prefix)[text] ?? text;
 const OPTIONS = {
   path: ['path', decodeURIComponent],
   hold: ['hold', (text) => text === '1'],
@@ -76,13 +77,54 @@ function given(fields, table) {
   return Object.fromEntries(Object.entries(fields).map(([key, text]) => [table[key][0], table[key][1](text)]));
 }
 
+const UNSUPPORTED = Symbol('UNSUPPORTED');
+
 let now = 0;
 let scheduler;
 let cycle;
 let run;
 let heard = [];
 
+/** The handler of a case of ends. */
+class Work {
+  constructor(answer) {
+    this.answer = answer;
+    this.begun = new Promise((resolve) => { this.begin = resolve; });
+    this.released = new Promise((resolve) => { this.release = resolve; });
+  }
+
+  async run(run) {
+    this.begin();
+    if (this.answer === 'deaf' || this.answer === 'completes') return this.released;
+    const { signal } = run;
+    await new Promise((resolve) => { signal.addEventListener('abort', resolve); });
+    if (this.answer === 'obeys') throw signal.reason;
+    if (this.answer === 'fails') throw new Error('it was asked to stop');
+  }
+}
+
 const verbs = {
+  async ends(way, { answer, grace, path }) {
+    if (way === 'wait' || (way === 'close' && grace !== '0')) return UNSUPPORTED;
+    const own = open({ path: decodeURIComponent(path) });
+    const work = new Work(answer);
+    const stop = new AbortController();
+    own.handler('work', (run) => work.run(run));
+    const running = own.runForever({ signal: stop.signal, grace: span(grace), ungoverned: true });
+    if (answer !== 'idle') await work.begun;
+    if (way === 'exit') process.exit(0);
+    if (way === 'close') own.close();
+    else stop.abort();
+    if (answer === 'completes') work.release();
+    await running;
+    work.release();
+    own.close();
+  },
+  unknown(what) {
+    if (what === 'option') open({ maxPendin: 3 });
+    const unknown = { constraint: { requires: ['netwrk'] }, kind: { kind: 'refreshing' }, field: { prioriti: 3 } };
+    scheduler.register({ id: 'b', handler: 'work', ...unknown[what] });
+  },
   clock(ns) {
     now = Number(BigInt(ns) / 1000n) / 1e3;
   },
@@ -176,11 +218,13 @@ for await (const line of createInterface({ input: process.stdin })) {
   const fields = Object.fromEntries(words.filter((word) => word.includes('=')).map((word) => word.split('=')));
   let answer;
   try {
-    const said = verbs[verb](decodeURIComponent(words.find((word) => !word.includes('=')) ?? ''), fields);
-    answer = ['ok', ...(said === undefined ? [] : [said].flat())];
+    const said = await verbs[verb](decodeURIComponent(words.find((word) => !word.includes('=')) ?? ''), fields);
+    if (said === UNSUPPORTED) answer = ['error', 'UNSUPPORTED', 'the package has no such end'];
+    else answer = ['ok', ...(said === undefined ? [] : [said].flat())];
   } catch (error) {
-    if (!(error instanceof SeleneError) && error.code !== 'NOT_FOUND') throw error;
-    answer = ['error', error.code, error.message];
+    const code = error instanceof TypeError || error instanceof RangeError ? 'INVALID_ARGUMENT' : error.code;
+    if (!(error instanceof SeleneError) && code !== 'INVALID_ARGUMENT' && code !== 'NOT_FOUND') throw error;
+    answer = ['error', code, error.message];
   }
   process.stdout.write(`${answer.join(' ')}\n`);
 }
