@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{stdin, stdout, BufRead, Write as _};
 use std::process::exit;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn decode(text: &str) -> Vec<u8> {
@@ -136,6 +138,73 @@ fn open(given: &Given, now: SystemTime) -> Result<Scheduler> {
     options.open()
 }
 
+/// What happens once, and who waits for it.
+#[derive(Default)]
+struct Event(Mutex<bool>, Condvar);
+
+impl Event {
+    fn set(&self) {
+        *self.0.lock().expect("no panic") = true;
+        self.1.notify_all();
+    }
+    fn wait(&self) {
+        drop(self.1.wait_while(self.0.lock().expect("no panic"), |is_set| !*is_set).expect("no panic"));
+    }
+}
+
+/// The handler of a case of ends.
+struct Work {
+    answer: String,
+    begun: Event,
+    released: Event,
+}
+
+impl Work {
+    fn run(&self, run: &Run) -> Verdict {
+        self.begun.set();
+        if self.answer == "deaf" || self.answer == "completes" {
+            self.released.wait();
+            return Outcome::NewData.into_verdict();
+        }
+        while run.wait(Duration::MAX).is_none() {}
+        match self.answer.as_str() {
+            "obeys" => Outcome::Stopped.into_verdict(),
+            "fails" => Failure::new("it was asked to stop").into_verdict(),
+            _ => Outcome::NewData.into_verdict(),
+        }
+    }
+}
+
+/// Plays an end; false: there is none like that. What is dropped closes with a grace of a second.
+fn play_end(way: &str, given: &Given) -> Result<bool> {
+    let grace = given.span("grace").unwrap_or_default();
+    if way == "wait" && grace != Duration::from_secs(1) {
+        return Ok(false);
+    }
+    let scheduler = Options::new().path(given.text("path").expect("a path")).open()?;
+    let answer = given.text("answer").expect("an answer");
+    let work = Arc::new(Work { answer, begun: Event::default(), released: Event::default() });
+    let handler = work.clone();
+    scheduler.handler("work", move |run: &Run| handler.run(run))?;
+    scheduler.start_driver(&Driver::new().ungoverned())?;
+    if work.answer != "idle" {
+        work.begun.wait();
+    }
+    if way == "exit" {
+        exit(0);
+    }
+    let releasing = work.clone();
+    let releases = (work.answer == "completes").then(|| thread::spawn(move || releasing.released.set()));
+    match way {
+        "shutdown" => scheduler.stop_driver(grace)?,
+        "close" => scheduler.close(grace)?,
+        _ => drop(scheduler),
+    }
+    work.released.set();
+    releases.map(thread::JoinHandle::join);
+    Ok(true)
+}
+
 struct Player {
     now: SystemTime,
     scheduler: Option<Scheduler>,
@@ -161,6 +230,16 @@ impl Player {
                 return Ok(());
             }
             "close" => return self.scheduler.take().expect("a scheduler").close(Duration::ZERO),
+            "ends" => {
+                if !play_end(&word, given)? {
+                    *out = "error UNSUPPORTED what is dropped closes with a grace of a second".into();
+                }
+                return Ok(());
+            }
+            "unknown" => {
+                *out = "error UNSUPPORTED the compiler knows the words".into();
+                return Ok(());
+            }
             "exit" => exit(0),
             _ => {}
         }
