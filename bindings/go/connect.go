@@ -52,7 +52,7 @@ func (s *Scheduler) Serve(path string) error {
 func (s *Scheduler) drainCycles(grace time.Duration) bool {
 	end := time.Now().Add(grace)
 	for _, cycle := range s.kept() {
-		_ = check(func() C.selene_status { return C.selene_cycle_drain(cycle, C.int64_t(grace)) })
+		drain(cycle, grace)
 	}
 	for len(s.kept()) > 0 {
 		if time.Now().After(end) {

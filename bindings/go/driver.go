@@ -26,7 +26,8 @@ type Driver struct {
 	// StrictFit picks nothing whose estimate does not fit, Together opens one window at a time for all kinds that are due,
 	// Frozen lets each window pick from what was eligible at its begin, Ungoverned asks no governor.
 	StrictFit, Together, Frozen, Ungoverned bool
-	// Grace is how long runs in flight may go on when the context ends; then they are stopped.
+	// Grace is how long runs in flight may go on when the context ends; in its last tenth they are asked to stop, at its end
+	// they are over.
 	Grace time.Duration
 	// Report is told of each window; it may be called by two goroutines at once.
 	Report func(*Report)
@@ -71,40 +72,64 @@ func (s *Scheduler) Drive(ctx context.Context, driver Driver) error {
 	}
 	stopped := make(chan struct{})
 	ended := make(chan struct{})
-	// Windows end by the end of their own context, behind the grace.
-	working, stop := context.WithCancel(context.Background())
 	go func() {
 		defer close(stopped)
 		select {
 		case <-ctx.Done():
-			if drained, err := s.Drain(driver.Grace); err == nil {
-				if !drained {
-					stop()
-				}
-				defer func() { _ = s.Resume() }()
-			}
 		case <-ended:
 		}
 		_ = check(func() C.selene_status { return C.selene_driver_stop(s.handle, 0) })
 	}()
+	// Handlers have the values of the context; it ends their windows only behind the grace.
+	working := values{context.Background(), ctx}
 	var windows sync.WaitGroup
+	open := openCycles{cycles: map[C.selene_cycle]bool{}}
 	err := s.steps(func(cycle C.selene_cycle) {
 		windows.Add(1)
+		open.add(cycle)
 		go func() {
 			defer windows.Done()
-			if report, _ := s.through(values{working, ctx}, cycle); report != nil && driver.Report != nil {
+			defer open.remove(cycle)
+			if report, _ := s.through(working, cycle); report != nil && driver.Report != nil {
 				driver.Report(report)
 			}
 		}()
 	})
 	close(ended)
 	<-stopped
-	stop()
+	open.drain(driver.Grace)
 	windows.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
+}
+
+// openCycles are the windows of a driver that are open.
+type openCycles struct {
+	lock   sync.Mutex
+	cycles map[C.selene_cycle]bool
+}
+
+func (o *openCycles) add(cycle C.selene_cycle) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	o.cycles[cycle] = true
+}
+
+func (o *openCycles) remove(cycle C.selene_cycle) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	delete(o.cycles, cycle)
+}
+
+// drain gives their runs the grace, in whose last tenth they are asked to stop.
+func (o *openCycles) drain(grace time.Duration) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	for cycle := range o.cycles {
+		drain(cycle, grace)
+	}
 }
 
 // values is one context with the values of another.

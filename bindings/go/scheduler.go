@@ -76,10 +76,10 @@ func (s *Scheduler) forget(cycle C.selene_cycle) {
 // Handle is the number by which the header knows it, for calls that have no name here.
 func (s *Scheduler) Handle() uint64 { return uint64(s.handle) }
 
-// Close closes it. Runs in flight have the grace to complete; what is left then is stopped, and its tasks wait again as before
-// the run. A second close does nothing.
+// Close closes it. Runs in flight have the grace to complete; in its last tenth, at most 10 s, they are asked to stop. What is
+// left then is stopped, and its tasks wait again as before the run. A second close does nothing.
 func (s *Scheduler) Close(grace time.Duration) error {
-	if _, err := s.Drain(grace); err != nil && !errors.Is(err, ErrForked) {
+	if err := s.drainAndAsk(grace); err != nil && !errors.Is(err, ErrForked) {
 		if errors.Is(err, ErrInvalidHandle) {
 			return nil
 		}
@@ -103,6 +103,20 @@ func (s *Scheduler) Close(grace time.Duration) error {
 	}
 	defer s.forgetRuns()
 	return check(func() C.selene_status { return C.selene_scheduler_close(s.handle, 0) })
+}
+
+// drainAndAsk drains as Drain does, but asks runs to stop before the grace is over, and stops them when it is.
+func (s *Scheduler) drainAndAsk(grace time.Duration) error {
+	if !s.isConnection {
+		if drained, err := s.Drain(0); drained || err != nil {
+			return err
+		}
+		for _, cycle := range s.kept() {
+			drain(cycle, grace)
+		}
+	}
+	_, err := s.Drain(grace)
+	return err
 }
 
 // Drain lets nothing more be dispatched and waits until nothing runs; false: something still does. Resume ends it. Of a

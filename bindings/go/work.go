@@ -74,6 +74,11 @@ func end(cycle C.selene_cycle) (*Report, error) {
 	return newReport(raw), nil
 }
 
+// drain lets a window begin nothing more, and gives its runs the grace; it may be over.
+func drain(cycle C.selene_cycle, grace time.Duration) {
+	_ = check(func() C.selene_status { return C.selene_cycle_drain(cycle, C.int64_t(grace)) })
+}
+
 // more lends another goroutine, unless there are enough.
 func (w *work) more() {
 	if !w.isFull.Load() {

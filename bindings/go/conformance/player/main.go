@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -115,6 +116,84 @@ func (w words) window() selene.Window {
 	}
 }
 
+// work is the handler of a case of ends.
+type work struct {
+	answer          string
+	begun, released chan struct{}
+}
+
+func (w *work) run(ctx context.Context, _ *selene.Run) error {
+	close(w.begun)
+	if w.answer == "deaf" || w.answer == "completes" {
+		<-w.released
+		return nil
+	}
+	<-ctx.Done()
+	switch w.answer {
+	case "obeys":
+		return ctx.Err()
+	case "fails":
+		return errors.New("it was asked to stop")
+	}
+	return nil
+}
+
+var errNoSuchEnd = &selene.Error{Status: selene.ErrUnsupported, Detail: "a cancelled Run has no grace"}
+
+// playEnd plays an end: Drive ends with its context, and so does Run, which has no grace.
+func playEnd(way string, given words) error {
+	grace := given.span("grace")
+	if way == "wait" && grace != 0 {
+		return errNoSuchEnd
+	}
+	s, err := selene.Open(selene.Options{Path: decode(given.fields["path"])})
+	if err != nil {
+		return err
+	}
+	w := &work{given.fields["answer"], make(chan struct{}), make(chan struct{})}
+	if err := s.Handler("work", w.run); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		if way == "wait" {
+			_, err := s.Run(ctx, selene.Window{Kinds: selene.AllKinds})
+			ended <- err
+		} else {
+			ended <- s.Drive(ctx, selene.Driver{Grace: grace, Ungoverned: true})
+		}
+	}()
+	if w.answer != "idle" {
+		<-w.begun
+	}
+	if way == "exit" {
+		os.Exit(0)
+	}
+	released := make(chan struct{})
+	go func() {
+		if w.answer == "completes" {
+			close(w.released)
+		}
+		close(released)
+	}()
+	if way == "close" {
+		err = s.Close(grace)
+	}
+	cancel()
+	if drove := <-ended; way != "close" && !errors.Is(drove, context.Canceled) {
+		err = drove
+	}
+	<-released
+	if w.answer != "completes" {
+		close(w.released)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Close(0)
+}
+
 type player struct {
 	now       time.Time
 	scheduler *selene.Scheduler
@@ -158,6 +237,10 @@ func (p *player) perform(verb string, given words) (said []any, err error) {
 	case "close":
 		p.scheduler = nil
 		return nil, s.Close(0)
+	case "ends":
+		err = playEnd(word, given)
+	case "unknown":
+		err = &selene.Error{Status: selene.ErrUnsupported, Detail: "the compiler knows the words"}
 	case "exit":
 		os.Exit(0)
 	case "handler":
