@@ -322,8 +322,8 @@ static void play_end(const char *way) {
     driver.flags = SELENE_DRIVER_UNGOVERNED;
     status = selene_scheduler_open(&options, &work.scheduler);
     if (!status)
-        status = selene_handler_register(work.scheduler, "work", -1, begin_work, stop_work, NULL,
-                                         NULL);
+        status =
+            selene_handler_register(work.scheduler, "work", -1, begin_work, stop_work, NULL, NULL);
     if (!status) status = selene_driver_start(work.scheduler, &driver);
     if (!status && strcmp(way, "exit") == 0) {
         if (!answers("idle")) await(&work.has_begun);

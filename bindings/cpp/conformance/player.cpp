@@ -2,11 +2,14 @@
 
 #include <selene.hpp>
 
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <sstream>
+#include <thread>
 
 namespace {
 
@@ -74,6 +77,76 @@ struct command {
         return static_cast<Enum>(number(key, static_cast<std::int64_t>(otherwise)));
     }
 };
+
+/** The handler of a case of ends. */
+class work {
+  public:
+    explicit work(std::string given) : answer(std::move(given)) {}
+
+    const std::string answer;
+
+    selene::outcome run() {
+        set(has_begun_);
+        wait(is_released_);
+        if (answer == "obeys") return selene::outcome::stopped;
+        if (answer == "fails") throw std::runtime_error("it was asked to stop");
+        return selene::outcome::new_data;
+    }
+    void stop() {
+        if (answer != "deaf" && answer != "completes") release();
+    }
+    void release() {
+        set(is_released_);
+    }
+    void await_begin() {
+        wait(has_begun_);
+    }
+
+  private:
+    void set(bool &flag) {
+        const std::lock_guard<std::mutex> guard(lock_);
+        flag = true;
+        changed_.notify_all();
+    }
+    void wait(const bool &flag) {
+        std::unique_lock<std::mutex> guard(lock_);
+        changed_.wait(guard, [&flag] { return flag; });
+    }
+
+    std::mutex lock_;
+    std::condition_variable changed_;
+    bool has_begun_ = false, is_released_ = false;
+};
+
+/** Plays an end; false: there is none like that. A scheduler that goes closes with a grace of a second. */
+bool play_end(const command &given) {
+    const nanoseconds grace = given.span("grace", nanoseconds(0));
+    const std::string &way = given.word;
+    if (way == "wait" && grace != seconds(1)) return false;
+    const auto handler = std::make_shared<work>(given.text("answer"));
+    selene::options options;
+    selene::driver driver;
+    std::thread releasing;
+    options.path = given.text("path");
+    driver.ungoverned = true;
+    {
+        selene::scheduler scheduler(options);
+        scheduler.handler(
+            "work", [handler](selene::run &) { return handler->run(); },
+            [handler](selene_run, selene::stop) { handler->stop(); });
+        scheduler.start_driver(driver);
+        if (handler->answer != "idle") handler->await_begin();
+        if (way == "exit") std::exit(0);
+        if (handler->answer == "completes")
+            releasing = std::thread([handler] { handler->release(); });
+        if (way == "shutdown") scheduler.stop_driver(grace);
+        if (way == "close") scheduler.close(grace);
+        if (way != "wait") handler->release();
+    }
+    handler->release();
+    if (releasing.joinable()) releasing.join();
+    return true;
+}
 
 struct player {
     selene::instant now{};
@@ -185,7 +258,14 @@ struct player {
             out << ' ' << static_cast<int>(one.outcome);
     }
 
-    void perform(const command &given, std::ostream &out) {
+    /** The language has no such thing. */
+    static void refuse(std::ostringstream &out, const char *why) {
+        out.str("error UNSUPPORTED ");
+        out.seekp(0, std::ios::end);
+        out << why;
+    }
+
+    void perform(const command &given, std::ostringstream &out) {
         const std::string &verb = given.verb, &word = given.word;
         if (verb == "clock") {
             now = selene::instant(nanoseconds(std::stoll(word)));
@@ -265,6 +345,10 @@ struct player {
         } else if (verb == "events") {
             while (const std::optional<selene::event> event = it->next_event())
                 out << ' ' << event->type << ':' << encode(event->id);
+        } else if (verb == "ends") {
+            if (!play_end(given)) refuse(out, "what goes closes with a grace of a second");
+        } else if (verb == "unknown") {
+            refuse(out, "the compiler knows the words");
         } else if (verb == "exit") {
             std::exit(0);
         } else {
