@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.selene.Backoff;
 import org.selene.Constraint;
 import org.selene.Cycle;
+import org.selene.Driver;
 import org.selene.Event;
 import org.selene.Events;
 import org.selene.Existing;
@@ -75,7 +77,11 @@ public final class Player {
 
     private static Set<Constraint> constraints(int bits) {
         Set<Constraint> set = EnumSet.noneOf(Constraint.class);
-        ALL.stream().filter(one -> (bits & one.number()) != 0).forEach(set::add);
+        for (int bit = 1; bit > 0; bit <<= 1) {
+            if ((bits & bit) != 0) {
+                set.add(Constraint.of(bit));
+            }
+        }
         return set;
     }
 
@@ -167,6 +173,81 @@ public final class Player {
         return task.build();
     }
 
+    /** The handler of a case of ends. */
+    private static final class Work {
+        final String answer;
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch released = new CountDownLatch(1);
+
+        Work(String answer) {
+            this.answer = answer;
+        }
+
+        Result run(Run run) throws InterruptedException {
+            begun.countDown();
+            boolean isDeaf = answer.equals("deaf") || answer.equals("completes");
+            while (true) {
+                try {
+                    released.await();
+                    return Result.newData();
+                } catch (InterruptedException stop) {
+                    if (answer.equals("obeys")) {
+                        throw stop;
+                    }
+                    if (answer.equals("fails")) {
+                        throw new IllegalStateException("it was asked to stop");
+                    }
+                    if (!isDeaf) {
+                        return Result.newData();
+                    }
+                }
+            }
+        }
+    }
+
+    /** Plays an end; false: there is none like that. A run that is interrupted has no grace. */
+    private static boolean playEnd(String way, Words given) throws Exception {
+        Duration grace = Duration.ofNanos(Long.parseLong(given.fields.get("grace")));
+        if (way.equals("wait") && !grace.isZero()) {
+            return false;
+        }
+        Work work = new Work(given.fields.get("answer"));
+        try (Scheduler own = Scheduler.open(Options.builder().path(Path.of(decode(given.fields.get("path")))).build())) {
+            own.addHandler("work", work::run);
+            Thread waiting = new Thread(() -> {
+                try {
+                    own.run(Window.builder().kinds(Kind.values()).build());
+                } catch (InterruptedException ended) {
+                    // That is how it ends.
+                }
+            });
+            if (way.equals("wait")) {
+                waiting.start();
+            } else {
+                own.startDriver(Driver.builder().ungoverned().build());
+            }
+            if (!work.answer.equals("idle")) {
+                work.begun.await();
+            }
+            Thread releasing = new Thread(work.released::countDown);
+            if (work.answer.equals("completes")) {
+                releasing.start();
+            }
+            switch (way) {
+                case "exit" -> System.exit(0);
+                case "wait" -> {
+                    waiting.interrupt();
+                    waiting.join();
+                }
+                case "shutdown" -> own.stopDriver(grace);
+                default -> own.close(grace);
+            }
+            work.released.countDown();
+            releasing.join();
+        }
+        return true;
+    }
+
     private static Window window(Words given) {
         Window.Builder window = Window.builder();
         given.span("budget", window::budget);
@@ -217,6 +298,12 @@ public final class Player {
                 scheduler = null;
                 closed.close();
             }
+            case "ends" -> {
+                if (!playEnd(word, given)) {
+                    throw new UnsupportedOperationException("a run that is interrupted has no grace");
+                }
+            }
+            case "unknown" -> throw new UnsupportedOperationException("the compiler knows the words");
             case "exit" -> System.exit(0);
             case "handler" -> scheduler.addPulledHandler(word);
             case "conditions" -> scheduler.setConditions(ALL, constraints(Integer.parseInt(word)));
@@ -321,6 +408,9 @@ public final class Player {
             } catch (SeleneException refused) {
                 answer.setLength(0);
                 answer.append("error ").append(refused.status()).append(' ').append(refused.detail());
+            } catch (UnsupportedOperationException without) {
+                answer.setLength(0);
+                answer.append("error UNSUPPORTED ").append(without.getMessage());
             }
             out.println(answer);
         }
