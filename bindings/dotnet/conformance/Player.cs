@@ -5,7 +5,9 @@ using System.IO;
 using System.Linq;
 using System.Text;
 using System.Text.RegularExpressions;
+using System.Threading;
 using Selene;
+using Tasks = System.Threading.Tasks;
 
 /// <summary>Plays commands of Tests/conformance through the package.</summary>
 internal sealed class Player
@@ -138,6 +140,103 @@ internal sealed class Player
         return task;
     }
 
+    /// <summary>The handler of a case of ends.</summary>
+    private sealed class Work
+    {
+        private readonly string answer;
+        internal readonly ManualResetEventSlim Begun = new ManualResetEventSlim();
+        private readonly Tasks.TaskCompletionSource<bool> released =
+            new Tasks.TaskCompletionSource<bool>(Tasks.TaskCreationOptions.RunContinuationsAsynchronously);
+
+        internal Work(string answer)
+        {
+            this.answer = answer;
+        }
+
+        private bool IsDeaf
+        {
+            get { return answer == "deaf" || answer == "completes"; }
+        }
+
+        internal void Release()
+        {
+            released.TrySetResult(true);
+        }
+
+        /// <summary>On a thread of the library.</summary>
+        internal Result Run(Run run)
+        {
+            Begun.Set();
+            if (IsDeaf)
+            {
+                released.Task.Wait();
+                return Result.NewData;
+            }
+            run.Stopping.WaitHandle.WaitOne();
+            return Answer(run.Stopping);
+        }
+
+        /// <summary>The same as a task.</summary>
+        internal async Tasks.Task<Result> RunAsync(Run run, CancellationToken stop)
+        {
+            Begun.Set();
+            if (!IsDeaf)
+            {
+                stop.Register(Release);
+            }
+            await released.Task.ConfigureAwait(false);
+            return IsDeaf ? Result.NewData : Answer(stop);
+        }
+
+        private Result Answer(CancellationToken stop)
+        {
+            if (answer == "obeys")
+            {
+                stop.ThrowIfCancellationRequested();
+            }
+            return answer == "fails" ? Result.Failed("it was asked to stop") : Result.NewData;
+        }
+    }
+
+    /// <summary>Plays an end: StopDriver, or the cancellation of DriveAsync, or a close.</summary>
+    private static void PlayEnd(string way, Words given)
+    {
+        Duration grace = given.Span("grace") ?? Duration.Zero;
+        var work = new Work(given.Text("answer"));
+        var driver = new Driver { Ungoverned = true };
+        using (var own = new Scheduler(new Options { Path = given.Text("path") }))
+        using (var stop = new CancellationTokenSource())
+        {
+            Tasks.Task driving = Tasks.Task.CompletedTask;
+            if (way == "wait")
+            {
+                own.AddHandler("work", work.RunAsync);
+                driving = own.DriveAsync(driver, grace, stop.Token);
+            }
+            else
+            {
+                own.AddHandler("work", work.Run);
+                own.StartDriver(driver);
+            }
+            if (given.Text("answer") != "idle")
+            {
+                work.Begun.Wait();
+            }
+            Tasks.Task releasing =
+                given.Text("answer") == "completes" ? Tasks.Task.Run(() => work.Release()) : Tasks.Task.CompletedTask;
+            switch (way)
+            {
+                case "exit": Environment.Exit(0); break;
+                case "shutdown": own.StopDriver(grace); break;
+                case "close": own.Close(grace); break;
+                default: stop.Cancel(); break;
+            }
+            driving.Wait();
+            releasing.Wait();
+            work.Release();
+        }
+    }
+
     private static Window Window(Words given)
     {
         return new Window
@@ -187,6 +286,8 @@ internal sealed class Player
                 scheduler = null;
                 closed.Dispose();
                 break;
+            case "ends": PlayEnd(word, given); break;
+            case "unknown": throw new NotSupportedException("the compiler knows the words");
             case "exit": Environment.Exit(0); break;
             case "handler": scheduler.AddPulledHandler(word); break;
             case "conditions": scheduler.SetConstraints(Constraints.All, (Constraints)int.Parse(word)); break;
@@ -291,6 +392,10 @@ internal sealed class Player
                 // As the header has it: NOT_FOUND.
                 string status = Regex.Replace(refused.Status.ToString(), "(?<=.)(?=[A-Z])", "_").ToUpperInvariant();
                 output.WriteLine("error " + status + " " + refused.Detail);
+            }
+            catch (NotSupportedException without)
+            {
+                output.WriteLine("error UNSUPPORTED " + without.Message);
             }
         }
     }

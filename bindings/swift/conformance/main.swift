@@ -1,5 +1,6 @@
 // Plays commands of Tests/conformance through the package.
 
+import Dispatch
 import Selene
 
 #if canImport(Glibc)
@@ -77,6 +78,76 @@ struct Words {
   }
 }
 
+/// The handler of a case of ends.
+final class Work: Sendable {
+  let answer: String
+  let begun = DispatchSemaphore(value: 0)
+  private let released: AsyncStream<Void>
+  private let releasing: AsyncStream<Void>.Continuation
+
+  init(_ answer: String) {
+    self.answer = answer
+    (released, releasing) = AsyncStream.makeStream()
+  }
+
+  func release() { releasing.finish() }
+
+  func run() async throws -> Outcome {
+    begun.signal()
+    let released = released
+    if answer == "deaf" || answer == "completes" {
+      // A task of its own is not cancelled with the run's.
+      await Task { for await _ in released {} }.value
+      return .newData
+    }
+    for await _ in released {}
+    if answer == "obeys" { try Task.checkCancellation() }
+    if answer == "fails" { throw Failure("it was asked to stop") }
+    return .newData
+  }
+}
+
+/// Plays an end; false: there is none like that. A `run` that is cancelled has no grace.
+func playEnd(_ way: String, _ given: Words) throws -> Bool {
+  let grace = given.span("grace") ?? .zero
+  if way == "wait" && grace != .zero { return false }
+  var options = Options()
+  options.path = given.fields["path"].map { decode($0) }
+  let scheduler = try Scheduler(options)
+  let work = Work(given.fields["answer"] ?? "")
+  try scheduler.handle("work") { _ in try await work.run() }
+  let ended = DispatchSemaphore(value: 0)
+  var running: Task<Void, Never>?
+  if way == "wait" {
+    running = Task.detached {
+      var window = Window()
+      window.kinds = .all
+      _ = try? await scheduler.run(window)
+      ended.signal()
+    }
+  } else {
+    try scheduler.startDriver(Driver(ungoverned: true))
+  }
+  if work.answer != "idle" { work.begun.wait() }
+  let isReleased = DispatchSemaphore(value: 0)
+  Task.detached {
+    if work.answer == "completes" { work.release() }
+    isReleased.signal()
+  }
+  switch way {
+  case "exit": exit(0)
+  case "shutdown": try scheduler.stopDriver(grace: grace)
+  case "close": try scheduler.close(grace: grace)
+  default:
+    running?.cancel()
+    ended.wait()
+  }
+  isReleased.wait()
+  work.release()
+  try scheduler.close()
+  return true
+}
+
 /// What a player has at a time. Events are read as they come: the stream has them when a call returns.
 struct Player {
   var now = Instant(nanosecondsSinceEpoch: 0)
@@ -86,6 +157,8 @@ struct Player {
   var run: Run?
 
   struct Missing: Error {}
+  /// What the language does not have.
+  struct Without: Error { let why: String }
 
   func scheduler() throws -> Scheduler {
     guard let opened else { throw Missing() }
@@ -122,6 +195,8 @@ struct Player {
       let closed = try scheduler()
       opened = nil
       try closed.close()
+    case "ends": if try !playEnd(word, given) { throw Without(why: "a run that is cancelled has no grace") }
+    case "unknown": throw Without(why: "the compiler knows the words")
     case "exit": exit(0)
     case "handler": try scheduler().pull(word)
     case "conditions":
@@ -205,6 +280,8 @@ while let line = readLine() {
     print((["ok"] + (try player.perform(String(parts[0]), given))).joined(separator: " "))
   } catch let refused as SeleneError {
     print("error \(refused.status) \(refused.detail)")
+  } catch let without as Player.Without {
+    print("error UNSUPPORTED \(without.why)")
   }
   fflush(nil)
 }
