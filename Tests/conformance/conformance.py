@@ -616,7 +616,7 @@ class Timed(Player):
             self.errors.seek(0)
             log = self.errors.read().decode(errors="replace")
         if self.process.returncode:
-            print(log)
+            say(log)
         return self.process.returncode
 
 
@@ -722,14 +722,19 @@ def short(command: str) -> str:
     return str(Path(shlex.split(command)[-1]).resolve().relative_to(ROOT))
 
 
+def say(lines: str) -> None:
+    """Prints lines at once: tests of ends run side by side."""
+    print(f"{lines}\n", end="", flush=True)
+
+
 def attempt(what: str, test: Callable[[], object]) -> bool:
     """Tries something, and says how it went."""
     try:
         test()
     except (AssertionError, Refused, OSError, subprocess.TimeoutExpired) as error:
-        print(f"{type(error).__name__}: {error}\nFAILED {what}")
+        say(f"{type(error).__name__}: {error}\nFAILED {what}")
         return False
-    print(f"ok {what}", flush=True)
+    say(f"ok {what}")
     return True
 
 
