@@ -336,8 +336,8 @@ enum {
     SELENE_OK = 0,
     /** The kind is switched off. (1 to 4 are the numbers of BGTaskScheduler.Error.) */
     SELENE_ERROR_UNAVAILABLE = 1,
-    /** The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1;
-     *  max_pending_processing, by default 10), or of waiting successors, is reached. */
+    /** The limit of pending once and periodic tasks of this kind (max_pending_refresh, max_pending_processing; by
+     *  default there is none), or of waiting successors, is reached. */
     SELENE_ERROR_TOO_MANY_PENDING = 2,
     /** The scheduler was opened with a list of permitted ids and this is not among them. */
     SELENE_ERROR_NOT_PERMITTED = 3,
@@ -575,10 +575,11 @@ typedef struct selene_options {
      *  every id that begins with the text before the '*'. At most 65 536. Copied. */
     const selene_text *permitted;
     uint64_t permitted_count;
-    /** Once and periodic tasks that may be enqueued or running at a time; default 1, so a host with more of
-     *  them raises this, up to SELENE_UNLIMITED, or sets SELENE_OPTIONS_HOLD; standing tasks do not count. */
+    /** Once and periodic tasks that may be enqueued or running at a time; default SELENE_UNLIMITED. A phone's system
+     *  sets 1 here and 10 for processing. With SELENE_OPTIONS_HOLD what is too many waits for a place. Standing tasks
+     *  do not count. */
     uint32_t max_pending_refresh;
-    /** The same for processing; default 10. */
+    /** The same for processing; default SELENE_UNLIMITED. */
     uint32_t max_pending_processing;
     /** Backoff delays are raised to this; default 10 s; 0 … maximum_backoff. */
     int64_t minimum_backoff;
@@ -678,10 +679,10 @@ typedef struct selene_options {
 
 #define SELENE_OPTIONS_INIT                                                                        \
     {                                                                                              \
-        SELENE_SIZE(selene_options), 0, NULL, 0, 1, 10, 10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, \
-            10 * SELENE_MINUTE, 0, 64, 0, 10240, NULL, NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0},  \
-            5 * SELENE_SECOND, 16, 0, NULL, NULL, NULL, NULL, 0, 10 * SELENE_MINUTE, 0, 4096,      \
-            1 << 20, 30 * SELENE_SECOND                                                            \
+        SELENE_SIZE(selene_options), 0, NULL, 0, SELENE_UNLIMITED, SELENE_UNLIMITED,               \
+            10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, 10 * SELENE_MINUTE, 0, 64, 0, 10240, NULL,  \
+            NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0}, 5 * SELENE_SECOND, 16, 0, NULL, NULL, NULL, \
+            NULL, 0, 10 * SELENE_MINUTE, 0, 4096, 1 << 20, 30 * SELENE_SECOND                      \
     }
 
 /**

@@ -4,7 +4,7 @@
 package struct Policy: Sendable {
   package var permits = Permits()
   /// Places for once and periodic tasks; nil is unlimited (T6).
-  package var places = PerKind<UInt32?>(refresh: 1, processing: 10)
+  package var places = PerKind<UInt32?>(repeating: nil)
   /// Hold what finds no place instead of refusing it.
   package var holds = false
   package var backoff = BackoffBounds()

@@ -11,8 +11,9 @@ package struct OptionsDraft {
   package var freshness = false
   package var isRelaxed = false
   package var hasThreads = true
-  package var maxPendingRefresh: UInt32 = 1
-  package var maxPendingProcessing: UInt32 = 10
+  /// `.max`: no limit (T6).
+  package var maxPendingRefresh: UInt32 = .max
+  package var maxPendingProcessing: UInt32 = .max
   package var minimumBackoff: Span = 10 * Time.second
   package var maximumBackoff: Span = 5 * Time.hour
   package var minimumIntervalRefresh: Span = 0

@@ -1052,8 +1052,8 @@ static void test_defaults(void) {
     CHECK_INT(-1, server.descriptor);
     CHECK_INT(10 * SELENE_SECOND, server.adopt);
     CHECK_INT(30 * SELENE_SECOND, peer.timeout);
-    CHECK_INT(1, options.max_pending_refresh);
-    CHECK_INT(10, options.max_pending_processing);
+    CHECK_INT(SELENE_UNLIMITED, options.max_pending_refresh);
+    CHECK_INT(SELENE_UNLIMITED, options.max_pending_processing);
     CHECK_INT(10 * SELENE_SECOND, options.minimum_backoff);
     CHECK_INT(5 * SELENE_HOUR, options.maximum_backoff);
     CHECK_INT(10 * SELENE_MINUTE, options.release_after);

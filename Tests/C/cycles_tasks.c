@@ -5,6 +5,30 @@
  */
 #include "cycles.h"
 
+/* A phone refuses the second once task, and the eleventh of the kind processing. */
+static void test_no_limit(void) {
+    selene_options phone = SELENE_OPTIONS_INIT;
+    selene_scheduler schedulers[] = {open_real(), open_plain(), 0};
+    phone.max_pending_refresh = 1;
+    phone.max_pending_processing = 10;
+    schedulers[2] = open_virtual(phone);
+    for (int at = 0; at < 3; at++) {
+        for (int kind = SELENE_KIND_REFRESH; kind <= SELENE_KIND_PROCESSING; kind++)
+            for (int i = 0; i < 20; i++) {
+                char id[16];
+                selene_task task;
+                snprintf(id, sizeof id, "%d %d", kind, i);
+                task = once_of(id);
+                task.kind = kind;
+                CHECK_STATUS(at == 2 && i >= (kind == SELENE_KIND_REFRESH ? 1 : 10)
+                                 ? SELENE_ERROR_TOO_MANY_PENDING
+                                 : SELENE_OK,
+                             selene_task_register(schedulers[at], &task, NULL));
+            }
+        CHECK_OK(selene_scheduler_close(schedulers[at], 0));
+    }
+}
+
 static void test_hold(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler;
@@ -372,6 +396,7 @@ static void test_clock_going_back(void) {
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
+    run_test("T6 any number of tasks may wait unless a limit is asked for", test_no_limit);
     run_test("T6 held tasks take the free place by priority, then age, for the next cycle",
              test_hold);
     run_test("T9 terminal records stay until prune or a day later", test_prune);

@@ -243,6 +243,7 @@ static void test_after(void) {
 static void test_held(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     options.flags |= SELENE_OPTIONS_HOLD;
+    options.max_pending_refresh = 1;
     selene_scheduler scheduler = open_virtual(options);
     selene_task task = by("first", 20 * MIN);
     add(scheduler, task);

@@ -26,6 +26,9 @@ static selene_scheduler open_at(const char *file, int64_t at) {
     now = at;
     options.path = (selene_text){file, -1};
     options.clock = test_clock;
+    /* The limits that they were written under. */
+    options.max_pending_refresh = 1;
+    options.max_pending_processing = 10;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     return scheduler;
 }

@@ -890,6 +890,9 @@ static void play_scenario(void) {
         options.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
     if ((item = take(given, "permitted")))
         options.permitted = permitted = texts_of(item, &options.permitted_count);
+    /* What they do not say is a phone's. */
+    options.max_pending_refresh = 1;
+    options.max_pending_processing = 10;
     if ((item = take(given, "max_pending_refresh"))) options.max_pending_refresh = limit_of(item);
     if ((item = take(given, "max_pending_processing")))
         options.max_pending_processing = limit_of(item);

@@ -15,6 +15,8 @@ final class Desk {
 
   init(now: Instant = 1_000 * Time.second, seed: UInt64 = 1, _ change: (inout Policy) -> Void = { _ in }) {
     var policy = Policy()
+    // Those of a phone, so that each test meets them that does not ask for others.
+    policy.places = PerKind(refresh: 1, processing: 10)
     change(&policy)
     table = TaskTable(policy, generator: Generator(seed: seed))
     self.now = now

@@ -4,8 +4,14 @@ import SeleneCore
 import Testing
 
 @Suite("TaskTable limits") struct TaskTableLimitTests {
-  @Test("T6 by default one refresh and ten processing requests may be pending")
-  func defaults() throws {
+  @Test("T6 by default any number of requests may be pending")
+  func defaults() {
+    #expect(Policy().places.refresh == nil)
+    #expect(Policy().places.processing == nil)
+  }
+
+  @Test("T6 with a phone's limits one refresh and ten processing requests may be pending")
+  func phone() throws {
     let desk = Desk()
     try desk.register(Recipe("r0", .once))
     #expect(refusal { try desk.register(Recipe("r1", .once)) } == .tooManyPending)

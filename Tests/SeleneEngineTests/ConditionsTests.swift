@@ -76,7 +76,7 @@ import Testing
 
   @Test("C15 states are reasons: running, held, blocked behind, terminal")
   func states() throws {
-    let host = try Host { $0.holds = true }
+    let host = try Host { ($0.holds, $0.maxPendingRefresh) = (true, 1) }
     for id in ["a", "b"] {
       try host.addHandler(id)
       try host.register(Recipe(id, .once))

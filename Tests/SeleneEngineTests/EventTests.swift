@@ -18,7 +18,7 @@ import Testing
 
   @Test("C18 a whole life is told in order, numbered without gaps")
   func life() throws {
-    let host = try Host { $0.holds = true }
+    let host = try Host { ($0.holds, $0.maxPendingRefresh) = (true, 1) }
     let heard = Heard()
     try host.observe { heard.hear($0) }
     try host.addHandler("h")

@@ -66,8 +66,8 @@ import Testing
   @Test("the options' defaults are those of the header")
   func defaults() {
     let draft = OptionsDraft()
-    #expect(draft.maxPendingRefresh == 1)
-    #expect(draft.maxPendingProcessing == 10)
+    #expect(draft.maxPendingRefresh == .max)
+    #expect(draft.maxPendingProcessing == .max)
     #expect(draft.minimumBackoff == 10 * Time.second)
     #expect(draft.maximumBackoff == 5 * Time.hour)
     #expect(draft.releaseAfter == 10 * Time.minute)

@@ -81,9 +81,8 @@ final class VectorPlayer {
           }
           draft.holds = try options.boolean("hold") ?? false
           draft.observedRange = try options.boolean("observed_range") ?? false
-          draft.maxPendingRefresh = try Self.limit(options.take("max_pending_refresh")) ?? draft.maxPendingRefresh
-          draft.maxPendingProcessing =
-            try Self.limit(options.take("max_pending_processing")) ?? draft.maxPendingProcessing
+          draft.maxPendingRefresh = try Self.limit(options.take("max_pending_refresh")) ?? 1
+          draft.maxPendingProcessing = try Self.limit(options.take("max_pending_processing")) ?? 10
           draft.minimumIntervalRefresh = try options.milliseconds("minimum_interval_refresh_ms") ?? 0
           draft.minimumIntervalProcessing = try options.milliseconds("minimum_interval_processing_ms") ?? 0
           draft.expeditedQuota = try options.milliseconds("expedited_quota_ms") ?? draft.expeditedQuota

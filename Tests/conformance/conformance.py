@@ -118,7 +118,8 @@ class Scenario:
 
     def __init__(self, ask: Player, scenario: dict[str, Any]) -> None:
         self.ask, self.given, self.now = ask, scenario.get("handlers"), 0
-        options: dict[str, object] = {}
+        # What a scenario does not say is a phone's.
+        options: dict[str, object] = {"max_pending_refresh": 1, "max_pending_processing": 10}
         for key, value in scenario["options"].items():
             if isinstance(value, bool):
                 options[key] = int(value)

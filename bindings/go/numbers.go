@@ -8,7 +8,7 @@ type Status int32
 const (
 	// ErrUnavailable: The kind is switched off.
 	ErrUnavailable Status = 1
-	// ErrTooManyPending: The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1; max_pending_processing, by default 10), or of waiting successors, is reached.
+	// ErrTooManyPending: The limit of pending once and periodic tasks of this kind (max_pending_refresh, max_pending_processing; by default there is none), or of waiting successors, is reached.
 	ErrTooManyPending Status = 2
 	// ErrNotPermitted: The scheduler was opened with a list of permitted ids and this is not among them.
 	ErrNotPermitted Status = 3

@@ -73,7 +73,7 @@ end
 
 --- A program that is started, works for a window, and ends; whether something is left to do, and why.
 local function live(folder)
-  local scheduler = selene.open { path = folder .. '/store', max_pending_refresh = 3 }
+  local scheduler = selene.open { path = folder .. '/store' }
   for name in pairs(handlers) do selene.check(selene.handler_register(scheduler, name, #name, nil, nil, nil, nil)) end
   local tasks = {
     { id = 'size of a', handler = 'size', input = folder .. '/a', expected_response = selene.SECOND },

@@ -76,7 +76,7 @@ function look(int $scheduler, string $id): ?array
 /** A program that is started, works for a window, and ends; how much is left to do, and why. */
 function live(string $folder): int
 {
-    $scheduler = open(['path' => "$folder/store", 'max_pending_refresh' => 3]);
+    $scheduler = open(['path' => "$folder/store"]);
     foreach (HANDLERS as $name => $_) {
         call('handler_register', $scheduler, $name, strlen($name), null, null, null, null);
     }

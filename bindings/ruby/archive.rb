@@ -64,7 +64,7 @@ end
 
 # A program that is started, works for a window, and ends; how much is left to do, and why.
 def live(folder)
-  scheduler = Selene.open(path: "#{folder}/store", max_pending_refresh: 3)
+  scheduler = Selene.open(path: "#{folder}/store")
   HANDLERS.each_key { |name| Selene.call('handler_register', scheduler, name, name.bytesize, nil, nil, nil, nil) }
   tasks = {
     'sum of a' => { handler: 'sum', input: "#{folder}/a", expected_response: Selene::SECOND },

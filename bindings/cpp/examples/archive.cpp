@@ -42,7 +42,6 @@ static std::vector<std::string> live(const fs::path &folder) {
     selene::options options;
     options.path = (folder / "store").string();
     options.owner = "org.example.archive";
-    options.max_pending_refresh = selene::unlimited;
     selene::scheduler scheduler(options);
     scheduler.handler("sum", sum);
     scheduler.handler("copy", copy);

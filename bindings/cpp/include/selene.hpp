@@ -491,8 +491,9 @@ struct options {
     std::string owner{};
     /** Ids that may be registered; none: all. */
     std::optional<std::vector<std::string>> permitted{};
-    std::uint32_t max_pending_refresh = 1;
-    std::uint32_t max_pending_processing = 10;
+    /** Once and periodic tasks that may wait or run at a time; by default any number. */
+    std::uint32_t max_pending_refresh = unlimited;
+    std::uint32_t max_pending_processing = unlimited;
     nanoseconds minimum_backoff = std::chrono::seconds(10);
     nanoseconds maximum_backoff = std::chrono::hours(5);
     nanoseconds minimum_interval_refresh{0};

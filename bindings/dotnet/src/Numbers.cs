@@ -8,7 +8,7 @@ namespace Selene
     {
         /// <summary>The kind is switched off.</summary>
         Unavailable = 1,
-        /// <summary>The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1; max_pending_processing, by default 10), or of waiting successors, is reached.</summary>
+        /// <summary>The limit of pending once and periodic tasks of this kind (max_pending_refresh, max_pending_processing; by default there is none), or of waiting successors, is reached.</summary>
         TooManyPending = 2,
         /// <summary>The scheduler was opened with a list of permitted ids and this is not among them.</summary>
         NotPermitted = 3,

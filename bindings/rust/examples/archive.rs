@@ -49,7 +49,7 @@ fn copy(run: &Run) -> Result<(), Box<dyn std::error::Error>> {
 
 /// A program that is started, works for a window, and ends; what is left to do, and why.
 fn live(folder: &Path) -> Result<Vec<String>, Error> {
-    let store = Options::new().path(folder.join("store")).owner("org.example.archive").no_limit();
+    let store = Options::new().path(folder.join("store")).owner("org.example.archive");
     let scheduler = store.open()?;
     scheduler.handler("sum", sum)?;
     scheduler.handler("copy", copy)?;

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Status {
     /// The kind is switched off.
     Unavailable,
-    /// The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1; max_pending_processing, by default 10), or of waiting successors, is reached.
+    /// The limit of pending once and periodic tasks of this kind (max_pending_refresh, max_pending_processing; by default there is none), or of waiting successors, is reached.
     TooManyPending,
     /// The scheduler was opened with a list of permitted ids and this is not among them.
     NotPermitted,

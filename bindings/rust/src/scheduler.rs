@@ -58,7 +58,7 @@ impl Options {
         self.permitted = Some(ids.into_iter().map(Into::into).collect());
         self
     }
-    /// Once and periodic tasks that may wait or run at a time: refresh (1), processing (10).
+    /// Once and periodic tasks that may wait or run at a time, of each kind; by default any number.
     pub fn max_pending(mut self, refresh: u32, processing: u32) -> Options {
         self.raw.max_pending_refresh = refresh;
         self.raw.max_pending_processing = processing;

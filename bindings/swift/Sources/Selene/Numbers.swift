@@ -13,7 +13,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
 
   /// The kind is switched off.
   public static let unavailable = Status(rawValue: 1)
-  /// The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1; max_pending_processing, by default 10), or of waiting successors, is reached.
+  /// The limit of pending once and periodic tasks of this kind (max_pending_refresh, max_pending_processing; by default there is none), or of waiting successors, is reached.
   public static let tooManyPending = Status(rawValue: 2)
   /// The scheduler was opened with a list of permitted ids and this is not among them.
   public static let notPermitted = Status(rawValue: 3)

@@ -5,7 +5,7 @@ package org.selene;
 public enum Status {
     /** The kind is switched off. */
     UNAVAILABLE(1),
-    /** The limit of pending once and periodic tasks of this kind (max_pending_refresh, by default 1; max_pending_processing, by default 10), or of waiting successors, is reached. */
+    /** The limit of pending once and periodic tasks of this kind (max_pending_refresh, max_pending_processing; by default there is none), or of waiting successors, is reached. */
     TOO_MANY_PENDING(2),
     /** The scheduler was opened with a list of permitted ids and this is not among them. */
     NOT_PERMITTED(3),
