@@ -32,6 +32,7 @@ REFUSES(sqlite3_deserialize, sqlite3 *database, const char *name, unsigned char 
         sqlite3_int64 size, sqlite3_int64 room, unsigned flags)
 REFUSES(sqlite3_wal_checkpoint_v2, sqlite3 *database, const char *name, int mode, int *frames,
         int *done)
+REFUSES(sqlite3_file_control, sqlite3 *database, const char *name, int what, void *value)
 REFUSES(sqlite3_prepare_v3, sqlite3 *database, const char *text, int size, unsigned flags,
         sqlite3_stmt **statement, const char **rest)
 REFUSES(sqlite3_bind_blob, sqlite3_stmt *statement, int index, const void *bytes, int count,
