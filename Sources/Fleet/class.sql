@@ -43,7 +43,7 @@ begin
     n := nextval('class_class_seq');
     if pg_try_advisory_lock(key, n::int) then
       perform pg_advisory_unlock(key, n::int);
-      return n;
+      if not exists (select 1 from class c where c.class = n) then return n; end if;
     end if;
   end loop;
 exception when sequence_generator_limit_exceeded then return null;
