@@ -142,8 +142,8 @@ extension Scheduler {
 
   /// When a process that begins nothing goes on, or does so again.
   func clearingChangesAt(after now: Instant) -> Instant {
-    guard let clearing else { return Time.never }
-    return now < clearing.endsAt ? clearing.endsAt : max(clearing.againAt, now)
+    guard let clearing, now < clearing.againAt else { return Time.never }
+    return now < clearing.endsAt ? clearing.endsAt : clearing.againAt
   }
 
   /// When to look again at a task that waits for what runs in the process: when time ends some of that.
