@@ -219,21 +219,6 @@ def test_a_call_that_is_cancelled_leaves_no_connection_in_the_middle(own: Fleet,
     own.close()
 
 
-def test_a_connection_that_was_lost_is_made_again(own: Fleet, fleet: Looked) -> None:
-    async def work() -> None:
-        await own.enqueue_async("a")
-        fleet.rows(
-            "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and pid <> pg_backend_pid()",
-            fleet.name,
-        )
-        with pytest.raises(psycopg.OperationalError):
-            await own.enqueue_async("b")
-        assert await own.enqueue_async("b") is pyselene.Disposition.ADDED
-
-    asyncio.run(work())
-    own.close()
-
-
 def test_a_forked_child_makes_a_connection_of_its_own(own: Fleet, fleet: Looked) -> None:
     async def work(id: str) -> None:
         assert await own.enqueue_async(id) is pyselene.Disposition.ADDED

@@ -383,12 +383,16 @@ def test_v7_what_a_killed_worker_ran_runs_elsewhere_and_no_attempt_counts(
     fleet.rows(
         "select count(register('u' || i, handler => 'send', queue => 'other', max_attempts => 1)) from generate_series(1, 20) i"
     )
+    # What it ran is looked at before it runs again, and then ends.
+    fleet.rows("select pause('default')")
+    fleet.rows("update class set handler = 'send'")
     with start("judge", lease=3000) as judge:
         dead.end(signal.SIGKILL)
         wait(lambda: fleet.one("select count(*) from slot where stop = 7") == 3)
         assert fleet.rows("select distinct attempts, line & 1, quarantined from slot where stop = 7") == [(0, 1, True)]
         # Nothing else waits for them.
-        fleet.rows("update class set handler = 'send'")
+        wait(lambda: fleet.one("select count(*) from history") == 20)
+        fleet.rows("select resume('default')")
         wait(lambda: fleet.one("select count(*) from history") == 23)
     assert fleet.rows("select distinct state, attempts from ended") == [("succeeded", 1)]
     assert len(judge.words("begin")) == 23

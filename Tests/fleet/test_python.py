@@ -130,18 +130,6 @@ def test_the_words_of_a_task_are_those_of_a_scheduler(own: Fleet, fleet: Looked)
             own.enqueue("b", **terms_)
 
 
-def test_a_connection_that_was_lost_is_made_again(own: Fleet, fleet: Looked) -> None:
-    own.enqueue("a")
-    fleet.rows(
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s and pid <> pg_backend_pid()",
-        fleet.name,
-    )
-    with pytest.raises(psycopg.OperationalError):
-        own.enqueue("b")
-    assert own.enqueue("b") is pyselene.Disposition.ADDED
-    assert own.get("a").id == "a"
-
-
 CONFLICTS = """
 create sequence tries minvalue -100 start 1;
 create function conflicts() returns trigger language plpgsql as $$ begin
