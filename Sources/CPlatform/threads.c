@@ -35,7 +35,11 @@ platform_monitor *platform_monitor_create(void) {
 }
 
 void platform_monitor_renew(platform_monitor *monitor) {
-    pthread_mutex_init(&monitor->mutex, NULL);
+    pthread_mutexattr_t knows_owner;
+    pthread_mutexattr_init(&knows_owner);
+    pthread_mutexattr_settype(&knows_owner, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&monitor->mutex, &knows_owner);
+    pthread_mutexattr_destroy(&knows_owner);
     system_condition_init(&monitor->changed);
     pthread_cond_init(&monitor->work, NULL);
     system_condition_init(&monitor->quiet);
@@ -47,8 +51,8 @@ static void tell_watching(platform_monitor *monitor) {
     if (monitor->watching > 0) pthread_cond_broadcast(&monitor->quiet);
 }
 
-void platform_monitor_lock(platform_monitor *monitor) {
-    pthread_mutex_lock(&monitor->mutex);
+int32_t platform_monitor_lock(platform_monitor *monitor) {
+    return pthread_mutex_lock(&monitor->mutex);
 }
 
 void platform_monitor_unlock(platform_monitor *monitor) {

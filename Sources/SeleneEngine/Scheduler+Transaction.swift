@@ -6,6 +6,7 @@
 // A call changes records, pace, generator and what the governor keeps within a transaction; what cannot be undone, such
 // as stopping a run or telling the observer, comes behind it.
 
+import CPlatform
 import SeleneCore
 import SeleneGovernor
 
@@ -15,7 +16,9 @@ struct Saver {
   /// The store refused something that is still to be kept (D2).
   var mustSaveAgain = false
   /// The store is at work without the lock; records and journal do not change.
-  fileprivate(set) var isAtWork = false
+  var isAtWork: Bool { worker != 0 }
+  /// The thread that waits for it; 0: it is not at work.
+  fileprivate var worker: UInt64 = 0
   fileprivate var owed: [Owed] = []
   /// A cycle was reported whose end is not stored.
   var owesSave = false
@@ -28,6 +31,10 @@ struct Saver {
   fileprivate var expedited: UInt64 = 0
 
   init(_ store: Store) { self.store = store }
+
+  /// A signal has come while this thread waits for the store, and its handler calls.
+  @inline(__always)
+  func isAtWork(here thread: @autoclosure () -> UInt64) -> Bool { isAtWork && worker == thread() }
 }
 
 /// What is done once the store is no longer at work.
@@ -225,11 +232,11 @@ extension Scheduler {
   func withoutLock<R>(_ body: () throws(SeleneError) -> R) throws(SeleneError) -> R {
     // While it is opened or closed there is none that could ask.
     guard slot.scheduler === self && !isClosing else { return try body() }
-    saver.isAtWork = true
+    saver.worker = platform_thread_number()
     unlock()
     defer {
       lock()
-      saver.isAtWork = false
+      saver.worker = 0
       slot.monitor.broadcast()
     }
     return try body()

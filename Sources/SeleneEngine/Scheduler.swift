@@ -130,6 +130,7 @@ package final class Scheduler: @unchecked Sendable {
   static func open(
     _ options: Options, _ hostClock: HostClock?, _ threadHooks: ThreadHooks? = nil, on store: Store
   ) throws(SeleneError) -> UInt64 {
+    _ = SeleneError.insideSignalHandler
     do throws(SeleneError) {
       let (slot, life, number) = try Registry.claim(after: store.isDurable ? store.opened.life : nil)
       do throws(SeleneError) {
@@ -277,7 +278,7 @@ package final class Scheduler: @unchecked Sendable {
     _ slot: Slot, _ door: Door, probing: Probing = .none, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment)? {
     try refuseInsideClock()
-    slot.monitor.lock()
+    guard slot.monitor.enter() else { throw .insideSignalHandler }
     guard let scheduler = slot.scheduler, door.leads(to: scheduler) else {
       slot.monitor.unlock()
       return nil
@@ -293,6 +294,10 @@ package final class Scheduler: @unchecked Sendable {
         try scheduler.leave()
         return nil
       }
+    }
+    guard isQuestion || !scheduler.saver.isAtWork(here: platform_thread_number()) else {
+      slot.monitor.unlock()
+      throw .insideSignalHandler
     }
     var now = scheduler.clock.tick(reading)
     let looks = now >= scheduler.looksAroundAt && door.isOfScheduler

@@ -209,6 +209,11 @@ extension SeleneError {
   static var closedHandle: SeleneError {
     SeleneError(.invalidHandle, "the handle is closed or was never issued")
   }
+  /// Made when the first scheduler is opened, since a signal may have come while memory was being got.
+  static let insideSignalHandler = SeleneError(
+    .reentrant,
+    "called in a signal handler, behind a call of the same scheduler; set a flag or write to a pipe there, and call later"
+  )
   static var forked: SeleneError {
     SeleneError(.forked, "the handle belongs to the parent process; a child opens schedulers of its own")
   }

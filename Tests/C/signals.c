@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -535,6 +536,39 @@ static void test_refused(void) {
     CHECK_INT(7, scheduler);
 }
 
+/* ---- what a signal handler calls ------------------------------------------------------- */
+
+static selene_scheduler calling;
+static atomic_int refused_calls, calls_in_handler;
+
+/** What a beginner does: a signal handler that calls. */
+static void call_in_handler(int signal) {
+    int64_t now = 0;
+    (void)signal;
+    atomic_fetch_add(&calls_in_handler, 1);
+    if (selene_scheduler_now(calling, &now) == SELENE_ERROR_REENTRANT)
+        atomic_fetch_add(&refused_calls, 1);
+}
+
+/** Until it has interrupted a call that had the lock twenty times: each is answered. */
+static void test_handler_calls(void) {
+    struct sigaction action, before;
+    struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    memset(&action, 0, sizeof action);
+    action.sa_handler = call_in_handler;
+    CHECK_OK(selene_scheduler_open(NULL, &calling));
+    CHECK_INT(0, sigaction(SIGPROF, &action, &before));
+    CHECK_INT(0, setitimer(ITIMER_PROF, &often, NULL));
+    while (atomic_load(&refused_calls) < 20) {
+        int64_t now = 0;
+        CHECK_OK(selene_scheduler_now(calling, &now));
+    }
+    CHECK_INT(0, setitimer(ITIMER_PROF, &never, NULL));
+    CHECK_INT(0, sigaction(SIGPROF, &before, NULL));
+    CHECK(atomic_load(&calls_in_handler) >= 20);
+    CHECK_OK(selene_scheduler_close(calling, 0));
+}
+
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     run_test("P5 in a storm of signals none lands on a library thread", test_storm);
@@ -549,5 +583,7 @@ int main(int argc, char **argv) {
     run_test("P5 what the starting thread blocks is blocked, but for faults", test_inherited);
     run_test("P5 library threads have a name, and no other thread gets it", test_named);
     run_test("P5 signals that cannot be blocked, or that faults raise, are refused", test_refused);
+    run_test("V24 a signal handler that calls behind a call of its thread is refused",
+             test_handler_calls);
     return check_end();
 }

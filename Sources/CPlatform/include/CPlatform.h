@@ -19,7 +19,8 @@ typedef struct platform_monitor platform_monitor;
 platform_monitor *_Nonnull platform_monitor_create(void);
 // Makes a monitor new again, whichever thread held it.
 void platform_monitor_renew(platform_monitor *_Nonnull monitor);
-void platform_monitor_lock(platform_monitor *_Nonnull monitor);
+// 0, or EDEADLK where this thread has it: a signal has come while it did, and the handler calls.
+int32_t platform_monitor_lock(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits for a broadcast, at most this many nanoseconds of CLOCK_MONOTONIC; may wake spuriously.
 void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds, int is_own);

@@ -25,8 +25,9 @@ platform_monitor *platform_monitor_create(void) {
 void platform_monitor_renew(platform_monitor *monitor) {
     (void)monitor;
 }
-void platform_monitor_lock(platform_monitor *monitor) {
+int32_t platform_monitor_lock(platform_monitor *monitor) {
     (void)monitor;
+    return 0;
 }
 void platform_monitor_unlock(platform_monitor *monitor) {
     (void)monitor;
