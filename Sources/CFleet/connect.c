@@ -86,7 +86,7 @@ static PGresult *ask(const attempt *own, PGconn *connection, const char *sql, in
 }
 
 // Whether what stands between lets statements through that are one transaction. A pooler makes up the number of the process
-// that it tells its clients. Arrays with nulls are sent, which a server may be set to take for texts.
+// that it tells its clients. It also turns array_nulls on: the library sends arrays with nulls.
 static int check(attempt *own, PGconn *connection, int64_t until) {
     static const char *const transaction[] = {"begin", "commit"};
     PGresult *told = ask(own, connection,

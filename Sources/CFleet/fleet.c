@@ -185,8 +185,7 @@ selene_status fleet_failed(const answer *given, int is_reading) {
     return fleet_refuse(status_of(state), "fleet", "%s (SQLSTATE %s)", given->message, state);
 }
 
-// The text of a statement in which "%" stands for the schema.
-static char *with_schema(const char *sql, const char *quoted) {
+char *fleet_with_schema(const char *sql, const char *quoted) {
     size_t length = strlen(sql);
     for (const char *at = sql; *at != 0; at++)
         if (*at == '%') length += strlen(quoted);
@@ -209,7 +208,7 @@ static int is_conflict(const answer *given) {
 selene_status fleet_ask(fleet *own, const char *sql, const selene_value *values, uint64_t count,
                         int is_reading, rows *out) {
     answer given;
-    char *text = with_schema(sql, own->quoted);
+    char *text = fleet_with_schema(sql, own->quoted);
     for (int tries = 1;; tries++) {
         statement *asked = statement_new((selene_text){text, (int64_t)strlen(text)}, values, count);
         pthread_mutex_lock(&own->lock);

@@ -225,6 +225,8 @@ selene_value fleet_word(const char *word);
 char *fleet_script(const char *schema, const char *quoted);
 // A name as SQL has it, between these quotes.
 char *fleet_quote(const char *name, char quote);
+// The text of a statement in which "%" stands for the quoted schema; the caller frees it.
+char *fleet_with_schema(const char *sql, const char *quoted);
 
 // ---- Workers (worker.c) ----
 

@@ -120,18 +120,11 @@ static void try_to_hear(worker *own) {
     listen_again(own, POOLED_AGAIN);
 }
 
-// The name of the schema was the channel.
-static void listen_as_before(worker *own) {
-    char *literal = fleet_quote(own->fleet->schema, '\'');
-    size_t room = strlen(own->fleet->quoted) + sizeof "listen ";
+static void set_channel(worker *own, const char *listen, const char *notify) {
     free(own->listen_sql);
-    own->listen_sql = fleet_memory(room);
-    snprintf(own->listen_sql, room, "listen %s", own->fleet->quoted);
-    room = strlen(literal) + sizeof "select pg_notify(, '')";
     free(own->notify_sql);
-    own->notify_sql = fleet_memory(room);
-    snprintf(own->notify_sql, room, "select pg_notify(%s, '')", literal);
-    free(literal);
+    own->listen_sql = fleet_with_schema(listen, own->fleet->quoted);
+    own->notify_sql = fleet_with_schema(notify, own->fleet->quoted);
 }
 
 // Hears notifications; what goes wrong with that is only slower.
@@ -140,9 +133,9 @@ static void listen_on(worker *own) {
     fleet_link *link = &own->listener;
     if (own->listen_sql == NULL) return;
     int has_answer = link_go_on(link, &given);
-    // A fleet of an earlier release has no channel of its own.
+    // The channel of an older fleet is the name of its schema.
     if (has_answer && given.result == NULL && strcmp(given.state, "42883") == 0) {
-        listen_as_before(own);
+        set_channel(own, "listen %", "notify %");
         has_answer = 0;
     }
     if (has_answer && given.result != NULL) {
@@ -270,13 +263,8 @@ static selene_status begin(worker *own, const selene_worker_options *options) {
     own->other.dsn = own->fleet->dsn;
     own->link.connect_timeout = own->listener.connect_timeout = own->fleet->connect_timeout;
     own->other.connect_timeout = own->fleet->connect_timeout;
-    if (!(options->flags & SELENE_WORKER_POLLS_ONLY)) {
-        size_t room = strlen(own->fleet->quoted) + sizeof "select .listen()";
-        own->listen_sql = fleet_memory(room);
-        snprintf(own->listen_sql, room, "select %s.listen()", own->fleet->quoted);
-        own->notify_sql = fleet_memory(room);
-        snprintf(own->notify_sql, room, "select %s.tell()", own->fleet->quoted);
-    }
+    if (!(options->flags & SELENE_WORKER_POLLS_ONLY))
+        set_channel(own, "select %.listen()", "select %.tell()");
     if (own->bell >= 0 && fleet_thread(&own->thread, work, own)) return SELENE_OK;
     selene_node_close(own->scheduler);
     return fleet_refuse(SELENE_ERROR_EXHAUSTED, "worker", "the system refuses a thread");

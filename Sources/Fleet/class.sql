@@ -29,7 +29,7 @@ begin
   if given < 100 then
     for n in floor + 1..least(floor + 100, 8388607) loop
       if pg_try_advisory_xact_lock(key, n::int) then
-        -- A statement of its own, which sees what was committed with that lock before.
+        -- In a statement of its own: its snapshot includes the commit of the last holder of the lock.
         if not exists (select 1 from class c where c.class = n) then
           perform set_config('selene.classes', (given + 1)::text, true);
           return n;

@@ -23,13 +23,13 @@ begin
     on conflict (is_here) do update set protocol = my_protocol, release = my_release;
 end $$;
 
--- From the next commit on this session hears what `tell` says.
+-- Makes this session listen for `tell`, from the next commit on.
 create or replace function listen() returns void language plpgsql as $$
 begin
   execute format('listen %I', (select f.channel from fleet f));
 end $$;
 
--- With the next commit: to all nodes that listen, and to nobody else (N28, N63).
+-- Notifies the nodes that listen, with the next commit (N28, N63).
 create or replace function tell(what text default '') returns void language plpgsql as $$
 begin
   perform pg_notify((select f.channel from fleet f), what);

@@ -213,7 +213,7 @@ begin
       ('queue', 'is_new', 'boolean not null default true'),
       -- What a task waits after the second death in a row (V8).
       ('queue', 'crash_pause', 'bigint not null default 30000000000'),
-      -- What its nodes listen to; who does not know it cannot wake them (N63).
+      -- The channel that its nodes listen on; only the fleet's roles learn the name (N63).
       ('fleet', 'channel', 'text not null default ''selene_'' || replace(gen_random_uuid()::text, ''-'', '''')'),
       -- The roles that it is granted to begin so, if not with the schema's name (N62).
       ('fleet', 'roles', 'text')) l(relation, name, type)

@@ -41,7 +41,7 @@ package struct Budget: Sendable {
 package struct Room: Sendable {
   /// nil: as much as anything takes.
   package let span: Span?
-  /// What nobody knows the time of has to fit, too, with what is planned for it (V17).
+  /// A task of unknown duration must fit, too, with the duration that is planned for it (V17).
   package let isStrict: Bool
 
   package static let any = Room(span: nil, isStrict: false)
@@ -57,6 +57,6 @@ package struct Room: Sendable {
   @inline(__always)
   func takes(_ record: UnsafeMutablePointer<TaskRecord>) -> Bool {
     guard let span else { return true }
-    return (isStrict ? record.estimate : record.leastRoom) <= span
+    return TaskDefinition.leastRoom(for: record.knownEstimate, isStrict: isStrict) <= span
   }
 }

@@ -241,12 +241,19 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
 
   /// −1: not said.
   package var expectedResponse: Span { terms.numbers.expectedResponse }
-  /// What a run is planned with while nobody knows what it takes (V17).
+  /// The duration that is planned for a run of unknown duration (V17).
   package static let unknownResponse = 5 * Time.second
 
-  /// What is planned for a run that is known to take this long, or −1.
+  /// The planned duration of a run whose known duration is this; −1: unknown.
   @inline(__always)
   package static func planned(_ known: Span) -> Span { known >= 0 ? known : unknownResponse }
+
+  /// The time that a window must have left for a run of a known duration. One of unknown duration (−1) fits anywhere, unless the
+  /// fit is strict (V17).
+  @inline(__always)
+  static func leastRoom(for known: Span, isStrict: Bool = false) -> Span {
+    known >= 0 ? known : isStrict ? unknownResponse : 1
+  }
   package var initialDelay: Span { terms.numbers.initialDelay }
   package var period: Span { terms.numbers.period }
   package var flex: Span { terms.numbers.flex }

@@ -269,7 +269,7 @@ package struct TaskRecord {
   }
   fileprivate var history: TaskHistory?
   /// What its run is expected to take while it has no response time: what its definition says, else what its handler's runs
-  /// took when it was registered, updated, or started as a successor (R8); −1: nobody knows.
+  /// took when it was registered, updated, or started as a successor (R8); −1: unknown.
   package internal(set) var expected: Span
   /// Ever-growing number of the record, never reused.
   package let sequence: UInt64
@@ -471,7 +471,7 @@ package struct TaskRecord {
   var lastResponse: Span? { history?.last }
   /// It has one response time, so its first run was its last.
   var hasRunOnce: Bool { history?.hasOne ?? false }
-  /// What its last run was known to take before it ran; −1: nobody knew.
+  /// The known duration of its last run, before it ran; −1: unknown.
   var knownEstimateBefore: Span {
     history?.estimateBefore(definition.responseWindow, byFreshness: traits.isFresh) ?? expected
   }
@@ -633,7 +633,7 @@ package struct TaskRecord {
 
   /// The response time expected of the next run (S5, F5).
   package var estimate: Span { TaskDefinition.planned(knownEstimate) }
-  /// What the next run is known to take; −1: nobody knows.
+  /// The known duration of the next run; −1: unknown.
   package var knownEstimate: Span { history?.estimate ?? expected }
 
   /// Its handler's runs say what is expected of it, and not the definition.
@@ -669,15 +669,8 @@ extension UnsafeMutablePointer<TaskRecord> {
   }
 
   var estimate: Span { @inline(__always) get { TaskDefinition.planned(knownEstimate) } }
-  private var knownEstimate: Span { @inline(__always) get { pointee.history?.estimate ?? pointee.expected } }
-
-  /// The time that a window must have left for its next run: a guess keeps nothing out (V17).
-  var leastRoom: Span {
-    @inline(__always) get {
-      let known = knownEstimate
-      return known >= 0 ? known : 1
-    }
-  }
+  var knownEstimate: Span { @inline(__always) get { pointee.history?.estimate ?? pointee.expected } }
+  var leastRoom: Span { @inline(__always) get { TaskDefinition.leastRoom(for: knownEstimate) } }
 
   /// What it is ranked by in its line, the least first.
   var agesSince: Instant {

@@ -73,7 +73,7 @@ extension TaskTable {
 
   // MARK: What their runs take (R8)
 
-  /// What a run of a definition takes while its task has no response time of its own; −1: nobody knows.
+  /// What a run of a definition takes while its task has no response time of its own; −1: unknown.
   @inline(__always)
   func expected(of definition: TaskDefinition) -> Span {
     let said = definition.expectedResponse

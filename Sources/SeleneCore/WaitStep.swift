@@ -6,6 +6,7 @@ package struct WaitStep: Equatable, Sendable {
   /// The table's stamp of that change; a window that is frozen has only what did not change since.
   package var stamp: UInt64
   package var due: Instant
+  /// The known duration of its run; −1: unknown.
   package var estimate: Span
   /// What it asks for (`Needs`).
   package var needs: UInt64
@@ -46,8 +47,7 @@ package struct WaitStep: Equatable, Sendable {
     if record.suspicion != .none { marks.insert(.suspect) }
   }
 
-  /// The time that a window must have left for it: a guess keeps nothing out, unless the fit is strict (V17).
-  func leastRoom(isStrict: Bool) -> Span { estimate >= 0 ? estimate : isStrict ? TaskDefinition.unknownResponse : 1 }
+  func leastRoom(isStrict: Bool) -> Span { TaskDefinition.leastRoom(for: estimate, isStrict: isStrict) }
 
   /// The same, but for when it came.
   func isAs(_ other: WaitStep) -> Bool {

@@ -11,7 +11,7 @@ package final class Run {
   package let attempt: UInt32
   package let generation: UInt32
   package let score: Double
-  /// What it was known to take; −1: nobody knew.
+  /// Its known duration; −1: unknown.
   private let knownEstimate: Span
   package var estimate: Span { TaskDefinition.planned(knownEstimate) }
   package let startedAt: Instant

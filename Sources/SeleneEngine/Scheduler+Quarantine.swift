@@ -1,8 +1,8 @@
 // Tasks that may have ended their process: what runs beside them (V7).
 //
 // In a process, this one or a connected one, one quarantined task runs at a time, beside whatever else runs there. A task
-// that is to blame runs alone: one process at a time begins nothing else until it can, the others go on. Behind a run that takes very
-// long it does so for a while only, again and again.
+// that is to blame runs alone: one process at a time begins nothing else until it can, the others go on. It
+// waits for 30 s at most, then again 5 min later, so that a run of hours does not stop the process.
 
 import SeleneCore
 
@@ -13,9 +13,9 @@ struct Clearing {
   let member: Member?
   let slot: Int
   let sequence: UInt64
-  /// From then on others begin, though the task still waits: what it waits for takes longer than they should.
+  /// From then on other tasks begin, while this one still waits for the runs in flight.
   let endsAt: Instant
-  /// When it is tried again.
+  /// From then on the process may wait for the task again.
   let againAt: Instant
 
   private static let length = 30 * Time.second
@@ -125,12 +125,10 @@ extension Scheduler {
       add(run.mode == .member ? run.handler.pool : nil, run.suspicion == .blamed ? [.others, .all] : .others)
     }
     if let clearing {
-      if !isUseful(clearing, at: now) {
-        self.clearing = nil
-      } else if now < clearing.endsAt {
-        add(clearing.member?.pool, [.others, .all])
+      if isUseful(clearing, at: now) {
+        add(clearing.member?.pool, now < clearing.endsAt ? [.others, .all] : .others)
       } else {
-        add(clearing.member?.pool, .others)
+        self.clearing = nil
       }
     }
     for old in toldSuspects where !present.contains(where: { $0.pool == old.pool }) {
@@ -140,7 +138,7 @@ extension Scheduler {
     toldSuspects = present
   }
 
-  /// When a process that begins nothing goes on, or does so again.
+  /// The next instant at which a process starts or ends waiting for its suspect.
   func clearingChangesAt(after now: Instant) -> Instant {
     guard let clearing, now < clearing.againAt else { return Time.never }
     return now < clearing.endsAt ? clearing.endsAt : clearing.againAt

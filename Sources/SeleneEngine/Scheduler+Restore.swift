@@ -57,7 +57,7 @@ extension Scheduler {
     _ = table.prune(endedBefore: now.subtracting(Time.retention))
     table.expire(at: now, &changes)
     table.promote(&changes)
-    // Without room the store opens all the same: nothing begins until there is some, and the trouble says so (V23).
+    // A full disk does not keep the store from opening: the trouble `store` is on and no run begins until a commit succeeds (V23).
     accept()
     do throws(SeleneError) {
       try save(at: now)

@@ -17,7 +17,7 @@ struct Saver {
   var mustSaveAgain = false
   /// The store is at work without the lock; records and journal do not change.
   var isAtWork: Bool { worker != 0 }
-  /// The thread that waits for it; 0: it is not at work.
+  /// The thread that runs the store; 0: none.
   fileprivate var worker: UInt64 = 0
   fileprivate var owed: [Owed] = []
   /// A cycle was reported whose end is not stored.
@@ -32,7 +32,7 @@ struct Saver {
 
   init(_ store: Store) { self.store = store }
 
-  /// A signal has come while this thread waits for the store, and its handler calls.
+  /// Whether this thread runs the store, which means that its signal handler calls.
   @inline(__always)
   func isAtWork(here thread: @autoclosure () -> UInt64) -> Bool { isAtWork && worker == thread() }
 }

@@ -145,7 +145,7 @@ static void test_updated(void) {
     close_store(updating);
 }
 
-/** Begins runs in eight lanes until none fits any more, and stops them; how many they were. */
+/** Starts runs in eight lanes until none fits, then stops them; returns their number. */
 static int begin_all(selene_scheduler scheduler, uint32_t flags) {
     selene_window window = window_of(ANY_KIND, 4 * S);
     selene_cycle cycle = 0;
@@ -169,7 +169,7 @@ static int begin_all(selene_scheduler scheduler, uint32_t flags) {
     return count;
 }
 
-/** A guess keeps nothing out of a window; where the fit is strict it counts, and so does 5 s that was measured (V17). */
+/** The planned 5 s keep no task out of a window, unless its fit is strict; 5 s that were measured do (V17). */
 static void test_nobody_knows(void) {
     static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7"};
     selene_explanation why = SELENE_EXPLANATION_INIT;
@@ -190,7 +190,7 @@ static void test_nobody_knows(void) {
         scheduler = reopen(scheduler, path("store"));
         clock_now += SELENE_HOUR;
     }
-    /* In a plan each takes 5 s of the one lane, and the third begins though it would end too late. */
+    /* Each is planned with 5 s on the one lane; the third starts although it would end too late. */
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
     CHECK_INT(3, plan->run_count);
     CHECK_INT(10 * S, plan->runs[2].starts_at - plan->runs[0].starts_at);
@@ -222,6 +222,6 @@ int main(int argc, char **argv) {
              test_kept);
     run_test("R8 a handler's times are kept by its name", test_by_name);
     run_test("R8 what a run took is its own handler's, also after an update", test_updated);
-    run_test("V17 what nobody knows the time of fits into every window", test_nobody_knows);
+    run_test("V17 a task of unknown duration fits into every window", test_nobody_knows);
     return check_end();
 }

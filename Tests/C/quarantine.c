@@ -369,15 +369,21 @@ static void test_again(void) {
     close_store(scheduler);
 }
 
-static void test_alone(void) {
-    new_folder();
+/** A store whose task "culprit" has ended its process, alone. */
+static selene_scheduler open_with_culprit(void) {
     selene_scheduler scheduler = open_store(path("store"));
     add_dying(scheduler, "culprit");
     close_store(scheduler);
     CHECK_INT(DIED, in_child(die_alone));
     scheduler = open_store(path("store"));
-    check_task(scheduler, "culprit", 1, SELENE_SUSPICION_BLAMED);
     add_handler(scheduler, "work");
+    return scheduler;
+}
+
+static void test_alone(void) {
+    new_folder();
+    selene_scheduler scheduler = open_with_culprit();
+    check_task(scheduler, "culprit", 1, SELENE_SUSPICION_BLAMED);
     for (int i = 0; i < 2; i++) {
         char id[16];
         snprintf(id, sizeof id, "plain %d", i);
@@ -415,15 +421,10 @@ static void test_alone(void) {
     close_store(scheduler);
 }
 
-/** A run that takes hours keeps what is to blame waiting, and nothing else for longer than half a minute at a time. */
+/** While a run takes hours, the blamed task waits, and other tasks wait for at most 30 s at a time. */
 static void test_long(void) {
     new_folder();
-    selene_scheduler scheduler = open_store(path("store"));
-    add_dying(scheduler, "culprit");
-    close_store(scheduler);
-    CHECK_INT(DIED, in_child(die_alone));
-    scheduler = open_store(path("store"));
-    add_handler(scheduler, "work");
+    selene_scheduler scheduler = open_with_culprit();
     CHECK_OK(selene_task_pause(scheduler, "culprit", -1, NULL));
     add_dying(scheduler, "hours");
     add_dying(scheduler, "plain 0");
@@ -442,7 +443,7 @@ static void test_long(void) {
     CHECK(reason_of(scheduler, "culprit", SELENE_REASON_QUARANTINED) != NULL);
     CHECK_OK(selene_run_complete(take_next(cycle, "plain 0"), SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(30 * S, quarantined_for(scheduler, "plain 1", 2));
-    /* Ten times as long later it is tried again. */
+    /* After 5 min the process waits for it again. */
     clock_now += 300 * S;
     take_none(cycle, SELENE_STEP_WAIT);
     CHECK(reason_of(scheduler, "plain 1", SELENE_REASON_QUARANTINED) != NULL);
@@ -534,7 +535,7 @@ int main(int argc, char **argv) {
     run_test(
         "V7 V8 what ended its process alone is to blame, waits for nothing once, and runs alone",
         test_alone);
-    run_test("V7 behind a run that takes hours only what is to blame waits", test_long);
+    run_test("V7 while a run takes hours only the blamed task waits for it", test_long);
     run_test("V7 each of the quarantined has its turn in one window", test_frozen);
     run_test("V7 one process becomes free for what is to blame, the others go on", test_survivors);
     tools_end();

@@ -168,7 +168,7 @@ CHECK_UNUSED static selene_status player_open(struct player *player, struct char
     status = selene_scheduler_open(&options, &player->scheduler);
     if (status) return status;
     status = selene_conditions_set(player->scheduler, BOTH, BOTH);
-    /* On a full disk it opens, and keeps nothing (V23). */
+    /* On a full disk the store opens and refuses every commit (V23). */
     if (status != SELENE_OK) {
         CHECK_STATUS(status, selene_scheduler_close(player->scheduler, 0));
         return status;

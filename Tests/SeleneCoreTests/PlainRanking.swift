@@ -94,7 +94,7 @@ struct PlainRanking {
     }
   }
 
-  /// What nobody knows the time of fits into what is left, however little, unless the fit is strict (V17).
+  /// A task of unknown duration fits while any time is left, unless the fit is strict (V17).
   private func fits(_ record: TaskRecord, _ room: Room) -> Bool {
     guard let left = room.span else { return true }
     return record.knownEstimate < 0 && !room.isStrict ? left > 0 : record.estimate <= left

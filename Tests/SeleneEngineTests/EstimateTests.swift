@@ -83,7 +83,7 @@ import Testing
       let id = run.definition.id.text
       let estimate = plain.estimate(try host.record(id).record)
       try verify(run.estimate == estimate, "a run of \(id): \(run.estimate), expected \(estimate)")
-      // What nobody knows fits while there is time (V17).
+      // A task of unknown duration fits while any time is left (V17).
       let isKnown = try host.record(id).record.knownEstimate >= 0
       try verify(count == 0 || (isKnown ? run.estimate : 1) <= end - host.now, "\(id) does not fit")
       let time = min(1 + Int64(chance.below(30_000_000_000)), end - host.now)

@@ -383,7 +383,7 @@ def test_v7_what_a_killed_worker_ran_runs_elsewhere_and_no_attempt_counts(
     fleet.rows(
         "select count(register('u' || i, handler => 'send', queue => 'other', max_attempts => 1)) from generate_series(1, 20) i"
     )
-    # What it ran is looked at before it runs again, and then ends.
+    # The queue is paused, so that the records can be checked before they run again.
     fleet.rows("select pause('default')")
     fleet.rows("update class set handler = 'send'")
     with start("judge", lease=3000) as judge:

@@ -300,7 +300,7 @@ def test_n14_the_run_of_a_record_that_ended_with_its_worker_was_not_decided(flee
 def test_n28_a_cancel_notifies_only_where_it_ends_a_run(fleet: Fleet) -> None:
     with fleet.another() as listens:
         listens.execute("select selene.listen()")
-        # Anybody may notify on any channel whose name he knows (N63).
+        # Any role may notify a channel whose name it knows (N63).
         fleet.rows("notify selene")
         fleet.rows("select register('a', tags => '{t}'), register('b'), register('c')")
         fleet.rows("select cancel('c'), cancel_tag('t'), register('b', existing => 'replace')")

@@ -292,7 +292,7 @@ def test_n14_a_connection_that_was_closed_while_nothing_was_under_way_costs_noth
             assert worker.info().number == number
 
 
-def test_n29_a_database_that_takes_nulls_in_arrays_for_texts_is_one_like_any_other(fleet: Looked) -> None:
+def test_n29_a_fleet_works_in_a_database_with_array_nulls_off(fleet: Looked) -> None:
     fleet.rows(f"alter database {fleet.name} set array_nulls to off")
     try:
         own = Fleet(fleet.server.dsn(fleet.name))
@@ -308,7 +308,7 @@ def test_n29_a_database_that_takes_nulls_in_arrays_for_texts_is_one_like_any_oth
         fleet.rows(f"alter database {fleet.name} reset array_nulls")
 
 
-def test_n59_a_call_opens_a_connection_anew_that_was_closed_while_idle(fleet: Looked) -> None:
+def test_n59_a_call_reopens_a_connection_that_was_closed_while_idle(fleet: Looked) -> None:
     own = Fleet(fleet.server.dsn(fleet.name))
     others = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
 

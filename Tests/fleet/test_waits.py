@@ -26,7 +26,7 @@ def turn(fleet: Fleet, worker: int, runs: list[dict[str, Any]]) -> dict[int, boo
     return dict(rows)
 
 
-def test_n64_those_who_make_classes_at_once_give_each_a_number_of_its_own(fleet: Fleet) -> None:
+def test_n64_concurrent_registrations_give_each_class_its_own_number(fleet: Fleet) -> None:
     failures: list[BaseException] = []
 
     def register(place: int) -> None:

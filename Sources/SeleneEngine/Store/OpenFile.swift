@@ -66,7 +66,7 @@ struct OpenFile: ~Copyable {
     return end
   }
 
-  /// Bytes that the file system has left.
+  /// Bytes that are free on the file system.
   var freeRoom: Int64 { platform_free_room(descriptor) }
 
   /// Cuts it, durably. 0 or an errno, negative if it was the sync that failed.

@@ -113,10 +113,10 @@ final class SQLite {
   /// This connection wrote into the file.
   func noteWrite() { place?.noteWrite() }
 
-  /// Bytes that the file system has left.
+  /// Bytes that are free on the file system.
   var freeRoom: Int64 { place?.freeRoom ?? .max }
 
-  /// Takes room for the file on the disk, in steps of a page; whether there was enough.
+  /// Allocates disk space for the file up to a size, in pages; whether there was enough.
   func lengthen(to size: Int64, by page: Int32) -> Bool {
     var (size, page) = (size, page)
     sqlite3_file_control(raw, "main", SQLITE_FCNTL_CHUNK_SIZE, &page)

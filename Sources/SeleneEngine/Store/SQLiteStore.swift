@@ -44,14 +44,14 @@ package final class SQLiteStore: Store {
 
   /// How many frames the log may have before they are copied into the file.
   private static let checkpointFrames: Int32 = 1000
-  /// How many frames come between two looks at the room that the file system has.
+  /// Free space is checked every so many frames.
   private static let framesPerLook: Int32 = 16
-  /// How many frames the log had when the room was looked at last.
+  /// The frames of the log at the last check.
   private var framesLooked: Int32 = 0
-  /// Less room than this is watched, bytes.
+  /// With less free space than this, in bytes, each commit allocates space first.
   static let scarceRoom: Int64 = 64 << 20
-  /// The file system had less than that: each commit first takes the room that the file will need when the log is copied into
-  /// it, so that this needs none (V23).
+  /// Each commit first allocates the space that the file needs for the next checkpoint, which then cannot fail for lack of it
+  /// (V23).
   private var isRoomScarce: Bool
 
   override var isDurable: Bool { true }
@@ -483,17 +483,14 @@ package final class SQLiteStore: Store {
 
   /// Makes changes in one commit; takes them back if the code that they answer says that they could not be made.
   ///
-  /// Where no room is left for it, that of the log may be enough: it goes into the file, which has room for it, and the changes
-  /// are made once more (V23).
+  /// If the disk is full, a checkpoint frees the space of the log and the commit is tried once more (V23).
   private func transact(isOne: Bool, _ change: () -> Int32) throws(SeleneError) {
     do throws(SeleneError) {
       return try commit(isOne: isOne, change)
     } catch {
-      guard error.code == .storeFull, isTrusted, !isFailed, watch.pointee.frames > 0, !mustRenewLog,
-        copyLog() == SQLITE_OK
+      guard error.code == .storeFull, isTrusted, !isFailed, watch.pointee.frames > 0, !mustRenewLog, checkpoint()
       else { throw error }
     }
-    mustRenewLog = true
     try commit(isOne: isOne, change)
   }
 
@@ -527,7 +524,7 @@ package final class SQLiteStore: Store {
     if watch.pointee.frames >= Self.checkpointFrames || isLogTooLong() { checkpoint() }
   }
 
-  /// The log has more than half of the room that is left beside it.
+  /// Whether the log takes more than half of the space that is free beside it.
   private func isLogTooLong() -> Bool {
     let frames = watch.pointee.frames
     if frames < framesLooked { framesLooked = 0 }
@@ -538,7 +535,7 @@ package final class SQLiteStore: Store {
     return room / 2 < logSize(of: frames)
   }
 
-  /// Makes the file as long as the present transaction will make it.
+  /// Allocates the space that the file needs with the open transaction.
   private func takeRoom() -> Int32 {
     guard let pages = try? connection.number("PRAGMA page_count") else { return connection.lastCode }
     return connection.lengthen(to: pages * pageSize, by: Int32(pageSize)) ? SQLITE_OK : SQLITE_FULL
@@ -606,13 +603,15 @@ package final class SQLiteStore: Store {
     isTrusted = true
   }
 
-  /// Copies the log into the file. The commit before it stands whatever happens here; what fails is tried again.
-  private func checkpoint() {
-    let code = copyLog()
+  /// Copies the log into the file; whether all of it was copied. The commit before it stands whatever happens here; what fails is
+  /// tried again.
+  @discardableResult
+  private func checkpoint() -> Bool {
     // Until all of it was copied the log goes on; then it ends, and the next commit comes into a new one.
-    guard code == SQLITE_OK else { return }
+    guard copyLog() == SQLITE_OK else { return false }
     mustRenewLog = true
     try? tidyLog()
+    return true
   }
 
   private func copyLog() -> Int32 {

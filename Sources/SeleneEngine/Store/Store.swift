@@ -33,7 +33,7 @@ struct StoredBooks {
 package class Store {
   /// Whether anything is kept, so that changes have to be written down.
   var isDurable: Bool { false }
-  /// What it refused may be tried again, and nothing that it did is unknown.
+  /// Whether a refused commit may be tried again; not after one whose outcome is unknown.
   var canGoOn: Bool { true }
   /// What was kept before this scheduler.
   private(set) var opened = StoredState()

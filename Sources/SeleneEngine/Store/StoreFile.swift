@@ -52,8 +52,8 @@ package enum StoreFile {
     }
     let version = Int32(bitPattern: number(header, 60))
     try refuseIfNewer(version, file)
-    // Without a log the file is as long as its header says; a missing end would be read as zeros. It may be longer by pages that a
-    // commit had taken room for and did not come to use.
+    // Without a log the file is as long as its header says; a missing end would be read as zeros. It may be longer by
+    // empty pages: space that was allocated for a commit which failed.
     let sizeOfPage = Int64(header[16]) << 8 | Int64(header[17])
     let pageSize = sizeOfPage == 1 ? 65_536 : sizeOfPage
     let size = Int64(number(header, 28)) * pageSize

@@ -55,7 +55,7 @@ struct StorePlace: ~Copyable {
     written = (file.written, file.size)
   }
 
-  /// Bytes that the file system has left.
+  /// Bytes that are free on the file system.
   var freeRoom: Int64 { log.freeRoom }
 
   func cutLog(to size: Int64) -> Int32 { log.cut(to: size) }

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
 
 
-#: What connections have unless the dsn says it. Connecting may take longer than a statement; where nothing is sent, or
-#: what is sent arrives nowhere, the system finds out that the other end is gone.
+#: Defaults of connections. Connecting may take longer than a statement; keepalives and tcp_user_timeout let the system
+#: notice that the other end is gone.
 _TERMS = {
     "connect_timeout": 10,
     "keepalives_idle": 30,
@@ -70,7 +70,7 @@ def connect(psycopg: Any, dsn: str, **terms: Any) -> tuple[Connection[Any], bool
 
 
 def is_closed(connection: Connection[Any] | AsyncConnection[Any]) -> bool:
-    """Whether the database has ended a connection on which nothing was under way (N59)."""
+    """Whether the database has closed an idle connection (N59)."""
     polled = select.poll()
     says_end = False
 
@@ -83,7 +83,7 @@ def is_closed(connection: Connection[Any] | AsyncConnection[Any]) -> bool:
         polled.register(connection.fileno(), select.POLLIN)
         while polled.poll(0):
             connection.pgconn.consume_input()
-            # Reads what has come, which may say that it will be closed.
+            # Parses the input: the server may announce that it closes the connection.
             connection.pgconn.is_busy()
     except Exception:
         return True
@@ -108,7 +108,7 @@ async def connect_async(psycopg: Any, dsn: str) -> AsyncConnection[Any]:
     return connection
 
 
-#: Arrays with nulls are sent, which a server may be set to take for texts.
+#: Also turns array_nulls on: the library sends arrays with nulls.
 _PROCESS = "select pg_backend_pid(), set_config('array_nulls', 'on', false)"
 
 

@@ -419,12 +419,12 @@ class _Listener:
                 self._worker.hint()
 
     def _listen(self, connection: Connection[Any]) -> bytes:
-        """Listens; what tells those who do."""
+        """Starts to listen; returns the statement that notifies listeners."""
         fleet = self._worker._fleet
         try:
             connection.execute(f"select {fleet._in}.listen()".encode())
         except fleet._psycopg.errors.UndefinedFunction:
-            # Of a fleet of an earlier release the name of the schema is the channel.
+            # The channel of an older fleet is the name of its schema.
             connection.execute(f"listen {fleet._in}".encode())
             return f"notify {fleet._in}".encode()
         return f"select {fleet._in}.tell()".encode()
