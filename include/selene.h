@@ -230,8 +230,8 @@
  *   Loading the library starts no thread and installs no signal handler.
  *   No function may be called in a signal handler: set a flag there, or write to
  *   a pipe or an eventfd that the host's loop reads, and call from that. A call
- *   that interrupts one of the same thread to the same scheduler answers
- *   REENTRANT where it would wait for that one for ever.
+ *   there that has interrupted another one of its thread answers REENTRANT, where
+ *   it would wait for that one for ever.
  *
  * Runtimes. A host in a language with a runtime of its own needs no callback and no thread of the library:
  *   selene_cycle_begin, _next, selene_run_complete and _end do the work on the host's thread, selene_driver_open, _step

@@ -35,11 +35,7 @@ platform_monitor *platform_monitor_create(void) {
 }
 
 void platform_monitor_renew(platform_monitor *monitor) {
-    pthread_mutexattr_t knows_owner;
-    pthread_mutexattr_init(&knows_owner);
-    pthread_mutexattr_settype(&knows_owner, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&monitor->mutex, &knows_owner);
-    pthread_mutexattr_destroy(&knows_owner);
+    pthread_mutex_init(&monitor->mutex, NULL);
     system_condition_init(&monitor->changed);
     pthread_cond_init(&monitor->work, NULL);
     system_condition_init(&monitor->quiet);
@@ -51,13 +47,25 @@ static void tell_watching(platform_monitor *monitor) {
     if (monitor->watching > 0) pthread_cond_broadcast(&monitor->quiet);
 }
 
-int32_t platform_monitor_lock(platform_monitor *monitor) {
-    return pthread_mutex_lock(&monitor->mutex);
+// How many locks this thread holds, takes or lets go. A mutex that knows its owner would not do: a signal may arrive when it is
+// taken and its owner not yet written.
+static _Thread_local volatile sig_atomic_t held;
+
+void platform_monitor_lock(platform_monitor *monitor) {
+    held++;
+    pthread_mutex_lock(&monitor->mutex);
+}
+
+int32_t platform_monitor_enter(platform_monitor *monitor) {
+    if (held > 0) return 0;
+    platform_monitor_lock(monitor);
+    return 1;
 }
 
 void platform_monitor_unlock(platform_monitor *monitor) {
     tell_watching(monitor);
     pthread_mutex_unlock(&monitor->mutex);
+    held--;
 }
 
 void platform_monitor_wait(platform_monitor *monitor, int64_t nanoseconds, int is_own) {

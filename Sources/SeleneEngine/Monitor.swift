@@ -13,10 +13,10 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
   /// Makes it new in a process that got it by fork: its threads, which may hold it, are not here.
   func renew() { platform_monitor_renew(raw) }
 
-  func lock() { _ = platform_monitor_lock(raw) }
-  /// The same for a call of the host; whether it has it now: not where this thread had it when a signal came whose handler calls.
+  func lock() { platform_monitor_lock(raw) }
+  /// Locks for a call of the host; false if this thread already holds one, which means that its signal handler calls.
   @inline(__always)
-  func enter() -> Bool { platform_monitor_lock(raw) == 0 }
+  func enter() -> Bool { platform_monitor_enter(raw) != 0 }
   func unlock() { platform_monitor_unlock(raw) }
   /// Wakes all threads that wait; the caller holds the lock.
   func broadcast() { platform_monitor_broadcast(raw) }

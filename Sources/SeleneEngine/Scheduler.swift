@@ -130,7 +130,6 @@ package final class Scheduler: @unchecked Sendable {
   static func open(
     _ options: Options, _ hostClock: HostClock?, _ threadHooks: ThreadHooks? = nil, on store: Store
   ) throws(SeleneError) -> UInt64 {
-    _ = SeleneError.insideSignalHandler
     do throws(SeleneError) {
       let (slot, life, number) = try Registry.claim(after: store.isDurable ? store.opened.life : nil)
       do throws(SeleneError) {
@@ -278,7 +277,7 @@ package final class Scheduler: @unchecked Sendable {
     _ slot: Slot, _ door: Door, probing: Probing = .none, isQuestion: Bool = false
   ) throws(SeleneError) -> (Scheduler, Moment)? {
     try refuseInsideClock()
-    guard slot.monitor.enter() else { throw .insideSignalHandler }
+    guard slot.monitor.enter() else { throw slot.insideSignalHandler }
     guard let scheduler = slot.scheduler, door.leads(to: scheduler) else {
       slot.monitor.unlock()
       return nil
@@ -297,7 +296,7 @@ package final class Scheduler: @unchecked Sendable {
     }
     guard isQuestion || !scheduler.saver.isAtWork(here: platform_thread_number()) else {
       slot.monitor.unlock()
-      throw .insideSignalHandler
+      throw slot.insideSignalHandler
     }
     var now = scheduler.clock.tick(reading)
     let looks = now >= scheduler.looksAroundAt && door.isOfScheduler

@@ -15,6 +15,8 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
     var lastLane: UInt64 = 0
     var scheduler: Scheduler?
     let orphans = Orphans()
+    let insideSignalHandler = SeleneError(
+      .reentrant, "called in a signal handler that interrupted another call; set a flag or write to a pipe there")
     var forkGeneration: UInt32 = 0
   }
 
@@ -41,6 +43,8 @@ struct Slot: @unchecked Sendable {  // fields are guarded as each says
   var index: Int { place.pointee.index }
   /// The scheduler's lock.
   var monitor: Monitor { place.pointee.monitor }
+  /// Refuses a call of a signal handler. It is made with the slot: the handler may have interrupted the allocator.
+  var insideSignalHandler: SeleneError { place.pointee.insideSignalHandler }
   /// Number of the scheduler that stands here. Guarded by the monitor.
   var number: UInt64 { place.pointee.number }
   /// The scheduler that stands here, or nil. Guarded by the monitor.
@@ -209,11 +213,6 @@ extension SeleneError {
   static var closedHandle: SeleneError {
     SeleneError(.invalidHandle, "the handle is closed or was never issued")
   }
-  /// Made when the first scheduler is opened, since a signal may have come while memory was being got.
-  static let insideSignalHandler = SeleneError(
-    .reentrant,
-    "called in a signal handler, behind a call of the same scheduler; set a flag or write to a pipe there, and call later"
-  )
   static var forked: SeleneError {
     SeleneError(.forked, "the handle belongs to the parent process; a child opens schedulers of its own")
   }

@@ -19,8 +19,9 @@ typedef struct platform_monitor platform_monitor;
 platform_monitor *_Nonnull platform_monitor_create(void);
 // Makes a monitor new again, whichever thread held it.
 void platform_monitor_renew(platform_monitor *_Nonnull monitor);
-// 0, or EDEADLK where this thread has it: a signal has come while it did, and the handler calls.
-int32_t platform_monitor_lock(platform_monitor *_Nonnull monitor);
+void platform_monitor_lock(platform_monitor *_Nonnull monitor);
+// 1 with the lock; 0 without it if this thread is between a lock and its unlock, also while it waits: its signal handler calls.
+int32_t platform_monitor_enter(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits for a broadcast, at most this many nanoseconds of CLOCK_MONOTONIC; may wake spuriously.
 void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds, int is_own);
@@ -295,7 +296,7 @@ int64_t platform_data_end(int32_t descriptor);
 int64_t platform_memory(void);
 // Cuts a file to a size, durably. 0 or errno, −errno if it was the sync that failed.
 int32_t platform_cut(int32_t descriptor, int64_t size);
-// Bytes that the file system of a file has left for whoever has no more rights than others; INT64_MAX where it does not tell.
+// Bytes that are free for ordinary users on the file system of a file; INT64_MAX if the system does not say.
 int64_t platform_free_room(int32_t descriptor);
 // Size of a file, −1 if there is none.
 int64_t platform_file_size(const char *_Nonnull path);

@@ -25,9 +25,12 @@ platform_monitor *platform_monitor_create(void) {
 void platform_monitor_renew(platform_monitor *monitor) {
     (void)monitor;
 }
-int32_t platform_monitor_lock(platform_monitor *monitor) {
+void platform_monitor_lock(platform_monitor *monitor) {
     (void)monitor;
-    return 0;
+}
+int32_t platform_monitor_enter(platform_monitor *monitor) {
+    (void)monitor;
+    return 1;
 }
 void platform_monitor_unlock(platform_monitor *monitor) {
     (void)monitor;
