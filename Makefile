@@ -141,9 +141,10 @@ bench: $(if $(filter fleet connection,$(FORM)),bench-$(FORM),bench-machine)
 bench-machine: deps-bench all benchmarks
 	@bindings/python/environment.sh build/bench/venv bench || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so $(BENCH_PYTHON) -B Benchmarks/python/bench.py $(FORM)
-bench-connection: libraries build/bench/connection build/bench/clients
+bench-connection: libraries build/bench/connection build/bench/clients build/bench/pools
 	@build/bench/connection
 	@build/bench/clients build
+	@build/bench/pools build
 bench-fleet: deps-test libraries fleet-library
 	@bindings/python/environment.sh build/bench/fleet bench-fleet || echo "what is missing is left out"
 	@PYTHONPATH=bindings/python/src PYSELENE_LIBRARY=build/libselene.so build/bench/fleet/bin/python -B Benchmarks/python/fleet.py $(if $(ONLY),--only $(ONLY))
@@ -542,7 +543,7 @@ PEERS := $(patsubst Benchmarks/peers/%.c,build/bench/%,$(wildcard Benchmarks/pee
 benchmarks: $(BENCHMARKS) $(PEERS)
 build/bench/scale build/bench/groups build/bench/conditions build/bench/graphs build/bench/waits: NEEDS = -lselene
 build/bench/dispatch: NEEDS = -lselene -lffi
-build/bench/store build/bench/open build/bench/clients: NEEDS = -lselene $(SQLITE)
+build/bench/store build/bench/open build/bench/clients build/bench/pools: NEEDS = -lselene $(SQLITE)
 build/bench/instructions build/bench/neighbour build/bench/latency build/bench/connection: NEEDS = -lselene -lpthread
 build/bench/load: NEEDS = -ldl
 build/bench/sqlite: NEEDS = $(SQLITE)

@@ -21,7 +21,7 @@ import fleet_workers
 #: In the order in which a round takes them.
 PARTS = {**fleet_records.PARTS, **fleet_workers.PARTS, **fleet_peers.PARTS}
 #: These take long and differ little.
-ONCE = {"flatness", "snapshot", "restart"}
+ONCE = {"flatness", "snapshot", "restart", "survivors"}
 
 
 def play(bench: fleet_server.Bench, parts: list[str], rounds: int) -> bool:
