@@ -330,6 +330,7 @@ def command(fleet: Looked, *words: str, code: int = 0) -> str:
             **os.environ,
             "SELENE_FLEET": fleet.server.dsn(fleet.name),
             "PYTHONPATH": str(ROOT / "bindings/python/src"),
+            "COLUMNS": "200",
         },
         capture_output=True,
         text=True,
