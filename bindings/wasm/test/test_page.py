@@ -167,7 +167,7 @@ def test_the_table_shows_what_the_library_decides(tab: Tab, page: str, rule: str
             assert [row[0] for row in rows] == NAMES
             for row in rows:
                 found = scheduler.explain(row[0])
-                assert row[5] == f"{found.estimate_ns / 1e9:.1f} s"
+                assert row[5] == span(found.estimate_ns / 1e9)
                 assert row[7] == f"{found.score:.3f}"
                 assert row[8] == str(found.rank)
                 place = re.match(r"runs (\d+)", row[9])

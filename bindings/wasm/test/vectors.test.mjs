@@ -141,6 +141,11 @@ class Player {
     return { count: this.scheduler.cancelAll() };
   }
 
+  retry(id) {
+    this.scheduler.retry(id);
+    return {};
+  }
+
   info(id) {
     const found = this.scheduler.get(id);
     if (!found) return { status: 'NOT_FOUND' };
