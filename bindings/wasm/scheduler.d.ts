@@ -185,6 +185,14 @@ export interface Window {
   task?: string;
 }
 
+/** A window that `run` works through. */
+export interface RunWindow extends Window {
+  /** Ends it before its deadline: nothing more begins, and what runs has `grace`. */
+  signal?: AbortSignal;
+  /** Default 0: runs are over at once. Runs that do not complete within it are stopped, which fails none of them. */
+  grace?: number;
+}
+
 /** How `runForever` opens windows. */
 export interface Driver {
   /** Ends it; what runs then has `grace`. */
@@ -419,8 +427,8 @@ export class Scheduler {
   plan(window?: Window): Plan;
   /** Begins a window whose runs are pulled. */
   begin(window?: Window): Cycle;
-  /** Runs a window with the handlers' functions; its report comes by the deadline. */
-  run(window?: Window): Promise<Report>;
+  /** Runs a window with the handlers' functions; its report comes by the deadline. Rejected if the scheduler is closed meanwhile. */
+  run(window?: RunWindow): Promise<Report>;
   /**
    * Opens a window whenever something can run and the governor grants one, until `signal` is aborted or the scheduler is
    * closed. Node.js only: elsewhere it is refused.
@@ -450,8 +458,11 @@ export class Scheduler {
    * binding does. A run that is open then is one that was cut off. Throws TypeError without the option `state`.
    */
   exportState(): Uint8Array;
-  /** Runs in flight are asked to stop (shutdown), and their tasks wait as before. Closing twice does nothing. */
-  close(): void;
+  /**
+   * Runs in flight are asked to stop (shutdown), and their tasks wait as before. Closing twice does nothing. With the option
+   * `state` it returns the last bytes, as `exportState` does, in which these runs are not cut off.
+   */
+  close(): Uint8Array | undefined;
 }
 
 export class Cycle {

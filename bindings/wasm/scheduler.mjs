@@ -773,17 +773,26 @@ export class Scheduler {
   /**
    * Runs a window with the handlers' functions, as many at a time as it has lanes, and gives its report by the deadline.
    * What a handler returns is the outcome: false for nothing new, anything else for new data; what it throws is its failure.
+   * Once `signal` is aborted nothing more begins, and what runs has `grace` milliseconds.
    */
-  async run(window = {}) {
-    return this.#through(this.begin(window));
+  async run({ signal, grace = 0, ...window } = {}) {
+    nanoseconds(grace, 'grace');
+    return this.#through(this.begin(window), signal, grace);
   }
 
   /** Works through a cycle. */
-  async #through(cycle) {
+  async #through(cycle, signal, grace) {
     const bell = this.#bell();
+    const stop = () => bell.ring();
+    let isDrained = false;
     let report;
     try {
+      signal?.addEventListener('abort', stop);
       for (;;) {
+        if (signal?.aborted && !isDrained) {
+          cycle.drain(grace);
+          isDrained = true;
+        }
         const step = cycle.next();
         if (step.done) break;
         if (step.run) this.#work(step.run).finally(() => bell.ring());
@@ -791,6 +800,7 @@ export class Scheduler {
         if (this.#isConnection) for (const run of this.#open.runs.values()) void run.stopping;
       }
     } finally {
+      signal?.removeEventListener('abort', stop);
       this.#open.bells.delete(bell);
       report = cycle.end();
     }
@@ -819,6 +829,7 @@ export class Scheduler {
    */
   async runForever({ signal, grace = 0, report = () => {}, ...driver } = {}) {
     const { memory, c } = this.#selene;
+    nanoseconds(grace, 'grace');
     const fd = memory.scope(({ struct, room }) => {
       const at = struct('driver');
       this.#selene.defaults('driver', at);
@@ -1020,17 +1031,22 @@ export class Scheduler {
     return this.#selene.memory.takeState(copy);
   }
 
-  /** Closes it; runs in flight are stopped. A closed scheduler refuses every call. */
+  /**
+   * Closes it; runs in flight are stopped. A closed scheduler refuses every call. Returns its tasks as exportState does, without
+   * a run that was cut off, if it was opened with a state.
+   */
   close() {
-    if (this.#handle === 0n) return;
+    if (this.#handle === 0n) return undefined;
     const handle = this.#handle;
     this.#handle = 0n;
     // Closing takes their descriptors away; where it is refused, they are armed again.
     for (const watch of this.#watches) watch.disarm();
     try {
       this.#selene.check(this.#selene.c.selene_scheduler_close(handle, 0n));
+      const state = this.#state === undefined ? undefined : this.#selene.memory.takeState(this.#state);
       this.#dropState();
       for (const watch of this.#watches) this.#unwatch(watch);
+      return state;
     } catch (error) {
       this.#handle = handle;
       throw error;

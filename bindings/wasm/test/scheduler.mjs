@@ -204,6 +204,44 @@ export function tests(selene) {
     scheduler.close();
   });
 
+  test('V4 a window whose signal is aborted begins nothing more, and what it stops has failed nothing', async () => {
+    const { scheduler } = virtual(selene);
+    const stop = new AbortController();
+    const { signal } = stop;
+    scheduler.handler('work', (run) => {
+      const asked = new Promise((_, reject) => { run.signal.addEventListener('abort', () => reject(new Error('asked to stop'))); });
+      stop.abort();
+      return asked;
+    });
+    const once = { handler: 'work', schedule: 'once', maxAttempts: 1 };
+    for (const id of ['first', 'second']) scheduler.register({ ...once, id });
+    const report = await scheduler.run({ signal });
+    assert.deepEqual(report.runs.map((run) => [run.id, run.outcome, run.stopReason]), [['first', 'stopped', 'shutdown']]);
+    assert.deepEqual((await scheduler.run({ signal })).runs, []);
+    assert.equal(await scheduler.untilWakeup({ signal }), false);
+    for (const id of ['first', 'second']) assert.deepEqual([scheduler.get(id).state, scheduler.get(id).attempts], ['enqueued', 0]);
+    scheduler.close();
+  });
+
+  test('V5 what a window runs when its signal is aborted may complete within the grace', async () => {
+    const { scheduler } = virtual(selene);
+    const stop = new AbortController();
+    scheduler.handler('work', async (run) => {
+      stop.abort();
+      await new Promise(setImmediate);
+      assert.equal(run.stopping, null);
+    });
+    for (const id of ['first', 'second']) scheduler.register({ id, handler: 'work', schedule: 'once' });
+    const report = await scheduler.run({ signal: stop.signal, grace: 60_000 });
+    assert.deepEqual(report.runs.map((run) => [run.id, run.outcome]), [['first', 'new_data']]);
+    assert.equal(scheduler.get('second').state, 'enqueued');
+    for (const call of ['run', 'runForever']) {
+      await assert.rejects(scheduler[call]({ grace: '5 s' }), { name: 'TypeError', message: /^grace: 5 s is not a number/ });
+    }
+    assert.deepEqual((await scheduler.run()).runs.map((run) => run.id), ['second']);
+    scheduler.close();
+  });
+
   test('what is refused says which field, what was found and what is allowed', () => {
     const { scheduler } = virtual(selene);
     assert.throws(() => scheduler.register({ id: 'a', priority: 9 }), {
