@@ -21,9 +21,7 @@ WORKER = "a worker, no-op tasks"
 ENQUEUE = "enqueue from Python, one by one"
 BATCH = "enqueue from Python, 1000 at a time"
 START = "registered until started, an idle worker"
-FILL = (
-    "select count(register('t' || i, handler => 'send')) from generate_series(1, {n}) i"
-)
+FILL = "select count(register('t' || i, handler => 'send')) from generate_series(1, {n}) i"
 LEFT = "select count(*) from slot"
 #: How many runs have ended, and when.
 DONE = "select count(*), extract(epoch from clock_timestamp())::float8 from history"
@@ -55,9 +53,7 @@ def python(bench: Bench) -> None:
             lambda: [fleet.enqueue(f"e{i}") for i in range(count)],
         )
         fleet.cancel_queue()
-        drafts = [
-            FleetDraft(f"t{i}", handler="send", input=b"x") for i in range(bench.tasks)
-        ]
+        drafts = [FleetDraft(f"t{i}", handler="send", input=b"x") for i in range(bench.tasks)]
 
         def enqueue() -> None:
             for first in range(0, bench.tasks, 1000):
@@ -77,17 +73,13 @@ def python(bench: Bench) -> None:
     begin = time.perf_counter()
     with working(scheduler, dsn, poll=0.05):
         done.wait(600)
-        bench.note(
-            WORKER, "pyselene.fleet, 4 lanes", count / (time.perf_counter() - begin)
-        )
+        bench.note(WORKER, "pyselene.fleet, 4 lanes", count / (time.perf_counter() - begin))
     bench.drop(name)
 
 
 def compiled(folder: str, name: str) -> Path:
     """A program of Tests/fleet/c."""
-    program: Path = programs.compiled(
-        ROOT / f"Tests/fleet/c/{name}.c", Path(folder) / name
-    )
+    program: Path = programs.compiled(ROOT / f"Tests/fleet/c/{name}.c", Path(folder) / name)
     return program
 
 
@@ -174,11 +166,11 @@ def restart(bench: Bench) -> None:
             victim.process.send_signal(signal.SIGKILL)
             programs.wait(lambda: len(heir.words("begin")) == 4)
             spans = sorted(
-                1000 * (at - killed)
-                for at, said in zip(heir.times, heir.said, strict=False)
-                if said[0] == "begin"
+                1000 * (at - killed) for at, said in zip(heir.times, heir.said, strict=False) if said[0] == "begin"
             )
-            question = f"a worker with a lease of {lease} ms is killed in the midst of four tasks: until they begin anew"
+            question = (
+                f"a worker with a lease of {lease} ms is killed in the midst of four tasks: until they begin anew"
+            )
             for which, span in (("the first", spans[0]), ("the last", spans[-1])):
                 bench.note(question, which, span, TIME)
         finally:
@@ -200,9 +192,7 @@ def survivors(bench: Bench) -> None:
     ):
         connection.execute("set search_path = selene")
         program = compiled(folder, "worker")
-        victim = programs.Worker(
-            program, dsn, "victim", lease=lease, lanes=64, ms=600_000
-        )
+        victim = programs.Worker(program, dsn, "victim", lease=lease, lanes=64, ms=600_000)
         others: list[subprocess.Popen[bytes]] = []
 
         def rate() -> float:
@@ -217,11 +207,7 @@ def survivors(bench: Bench) -> None:
             bench.run(name, FILL.format(n=400_000 + 20_000 * seconds), "vacuum analyze")
             for other in ("one", "two"):
                 command = [str(program), dsn, other, f"lease={lease}", "lanes=4"]
-                others.append(
-                    subprocess.Popen(
-                        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-                    )
-                )
+                others.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
             time.sleep(2)
             bench.note(question, "before", rate())
             victim.process.send_signal(signal.SIGKILL)
