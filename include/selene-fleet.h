@@ -356,7 +356,8 @@ SELENE_API selene_status selene_fleet_register_batch(
 /**
  * Cancels a task, and all that wait behind it; a run in flight is asked to stop, and no longer counts.
  *
- * @param id, id_length  the task; −1: NUL-terminated
+ * @param id         the task
+ * @param id_length  its bytes; −1: NUL-terminated
  * @param out_count      how many records became cancelled; 0 if it had ended. May be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND
  *
@@ -368,7 +369,8 @@ SELENE_API selene_status selene_fleet_cancel(selene_fleet fleet, const char *id,
 /**
  * Cancels every live task with a tag, in all queues, with what waits behind.
  *
- * @param tag, tag_length  the tag; −1: NUL-terminated
+ * @param tag         the tag
+ * @param tag_length  its bytes; −1: NUL-terminated
  * @param out_count        how many records became cancelled; may be NULL
  * @return INVALID_ARGUMENT
  *
@@ -390,7 +392,8 @@ SELENE_API selene_status selene_fleet_cancel_queue(selene_fleet fleet, uint64_t 
  * Registers a failed task again: due at once, with the same terms and input, and no attempts counted. Tasks that waited
  * behind it ended with it, and stay ended.
  *
- * @param id, id_length    the task; −1: NUL-terminated
+ * @param id         the task
+ * @param id_length  its bytes; −1: NUL-terminated
  * @param out_disposition  SELENE_DISPOSITION_ADDED, or _HELD where its queue has no place; may be NULL
  * @return INVALID_ARGUMENT (also: it is live, or has not failed), TOO_MANY_PENDING, NOT_FOUND (it is not registered, or no
  *         longer known)
@@ -413,7 +416,8 @@ enum {
 /**
  * Lets a live task be due now, whatever it waited for by time; its periods stay where they are.
  *
- * @param id, id_length  the task; −1: NUL-terminated
+ * @param id         the task
+ * @param id_length  its bytes; −1: NUL-terminated
  * @param out_waits      a SELENE_FLEET_WAITS_ number, what it still waits for; −1: something that this library does not know.
  *                       May be NULL
  * @return INVALID_ARGUMENT (also: it runs already), NOT_FOUND (no live task has that id)
@@ -426,7 +430,8 @@ SELENE_API selene_status selene_fleet_run_now(selene_fleet fleet, const char *id
 /**
  * Reads the record of an id.
  *
- * @param id, id_length  the task; −1: NUL-terminated
+ * @param id         the task
+ * @param id_length  its bytes; −1: NUL-terminated
  * @param out_record     one block, with its texts
  * @return INVALID_ARGUMENT, NOT_FOUND (it is not registered, or no longer known)
  *
@@ -468,7 +473,8 @@ SELENE_API void selene_fleet_page_destroy(selene_fleet_page *page);
 /**
  * Gives every reason why a task does not run now.
  *
- * @param id, id_length    the task; −1: NUL-terminated
+ * @param id         the task
+ * @param id_length  its bytes; −1: NUL-terminated
  * @param out_explanation  one block, with its texts
  * @return INVALID_ARGUMENT, NOT_FOUND (it is not registered, or no longer known)
  *
@@ -483,7 +489,8 @@ SELENE_API void selene_fleet_explanation_destroy(selene_fleet_explanation *expla
 /**
  * Reads what the last success of a task left (selene_run_set_output).
  *
- * @param id, id_length  the task; −1: NUL-terminated
+ * @param id         the task
+ * @param id_length  its bytes; −1: NUL-terminated
  * @param out_result     NULL: it left nothing, has not ended, or is no longer known
  * @return INVALID_ARGUMENT
  *
@@ -615,9 +622,9 @@ SELENE_API selene_status selene_fleet_set_queue(selene_fleet fleet,
  * Lists queues with their settings and what waits in them, by name: at most 1 000. A queue is made by the first task that
  * names it.
  *
- * @param after, after_length  only those after this name, which is the last one of the page before; −1: NUL-terminated.
- *                             NULL and 0: from the first on
- * @param out_queues           one block, with its texts
+ * @param after         only those after this name, which is the last one of the page before; NULL and 0: from the first on
+ * @param after_length  its bytes; −1: NUL-terminated
+ * @param out_queues    one block, with its texts
  * @return INVALID_ARGUMENT
  *
  * Ownership: the caller frees it with selene_fleet_queues_destroy. Thread: any; blocks. Since: 0.2.
@@ -726,7 +733,8 @@ SELENE_API void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes);
  * Its process goes on without the fleet, and its worker is CLOSED (selene_worker_get). It does not end by itself, since
  * whatever supervises it would start it again, and it would join again.
  *
- * @param node, node_length  its name, as selene_fleet_node_list tells it; −1: NUL-terminated
+ * @param node         its name, as selene_fleet_node_list tells it
+ * @param node_length  its bytes; −1: NUL-terminated
  * @param out_count          how many nodes have that name, all of which are asked; may be NULL
  * @return INVALID_ARGUMENT, NOT_FOUND (no node has that name)
  *

@@ -1069,11 +1069,12 @@ typedef void (*selene_stop_fn)(selene_run run, int32_t reason, void *context);
  *
  * Tasks may be registered before or after. The name of an unregistered handler is free again after its last run.
  *
- * @param name, name_length  1 to 255 bytes of UTF-8
- * @param run      runs a task; NULL: its tasks are for pulled cycles only
- * @param stop     asks a run to stop, with run = NULL also a pulled one; may be NULL (selene_run_stopping says it too)
- * @param context  given to both
- * @param destroy  releases context after the last use; also when this call fails
+ * @param name         1 to 255 bytes of UTF-8
+ * @param name_length  its bytes; −1: NUL-terminated
+ * @param run          runs a task; NULL: its tasks are for pulled cycles only
+ * @param stop         asks a run to stop, with run = NULL also a pulled one; may be NULL (selene_run_stopping says it too)
+ * @param context      given to both
+ * @param destroy      releases context after the last use; also when this call fails
  * @return INVALID_ARGUMENT, ALREADY_EXISTS
  *
  * Ownership: context stays the host's until destroy. Thread: any. Since: 0.1.
@@ -1706,8 +1707,9 @@ SELENE_API void selene_task_output_destroy(selene_task_output *output);
 /**
  * Lists the ids of all tasks, or of those with a tag, in order of registration.
  *
- * @param tag, tag_length  only tasks that have it; NULL with length 0: all
- * @param out_ids          the ids
+ * @param tag         only tasks that have it; NULL with length 0: all
+ * @param tag_length  its bytes; −1: NUL-terminated
+ * @param out_ids     the ids
  * @return INVALID_ARGUMENT
  *
  * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.1.
@@ -3194,7 +3196,8 @@ SELENE_API void selene_store_info_destroy(selene_store_info *info);
 /**
  * Copies the store of a scheduler, as it is now, into a new file while it is in use.
  *
- * @param path, path_length  the new file, which must not exist; mode 0600
+ * @param path         the new file, which must not exist; mode 0600
+ * @param path_length  its bytes; −1: NUL-terminated
  * @return INVALID_ARGUMENT, UNSUPPORTED (the tasks live in memory), STORE_CANNOT_OPEN (it exists, or cannot be
  *         made), STORE_FULL, STORE_IO; the new file is then removed
  *
@@ -3206,8 +3209,9 @@ SELENE_API selene_status selene_store_backup(selene_scheduler scheduler, const c
 /**
  * Examines a store that is not open anywhere, without changing it.
  *
- * @param path, path_length  the file
- * @param out_findings       what was found; may be NULL
+ * @param path          the file
+ * @param path_length   its bytes; −1: NUL-terminated
+ * @param out_findings  what was found; may be NULL
  * @return OK (it is whole), INVALID_ARGUMENT, UNSUPPORTED_STRUCT, STORE_CANNOT_OPEN, STORE_LOCKED, STORE_CORRUPT,
  *         STORE_FOREIGN, STORE_NEWER, STORE_IO
  *
@@ -3223,9 +3227,11 @@ SELENE_API selene_status selene_store_check(const char *path, int64_t path_lengt
  * -wal) has to lie beside the file if there is one. It needs memory for the file and its tasks; a file larger than the machine's
  * memory is refused before it is read.
  *
- * @param damaged, damaged_length  the damaged file; not open anywhere
- * @param fresh, fresh_length      the new file, which must not exist; mode 0600
- * @param out_findings             how many tasks were saved, and how many rows were not; may be NULL
+ * @param damaged         the damaged file; not open anywhere
+ * @param damaged_length  its bytes; −1: NUL-terminated
+ * @param fresh           the new file, which must not exist; mode 0600
+ * @param fresh_length    its bytes; −1: NUL-terminated
+ * @param out_findings    how many tasks were saved, and how many rows were not; may be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, STORE_CANNOT_OPEN, STORE_LOCKED, STORE_FOREIGN, STORE_NEWER
  *         (it has other tables), STORE_CORRUPT (no row of a store was found), STORE_FULL, STORE_IO, EXHAUSTED (too large
  *         for the memory); then there is no new file
