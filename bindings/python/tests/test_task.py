@@ -305,3 +305,17 @@ def test_what_only_did_not_fit_is_runnable() -> None:
         assert {str(reason.code) for reason in why.reasons} == {"did_not_fit", "too_soon"}
         assert not why.runnable
         assert why.may_run_at == clock.now + timedelta(seconds=60)
+
+
+def test_a_state_and_a_disposition_compare_with_their_names() -> None:
+    """As parameters take them: a comparison with a text is not silently false."""
+    with selene.Scheduler() as scheduler:
+        answers: list[Any] = [scheduler.enqueue("a", handler="x") for _ in range(2)]
+        assert answers == ["added", "kept"]
+        (task,) = scheduler.tasks(state="enqueued")
+        state: Any = task.state
+        assert state == "enqueued"
+        assert state != "running"
+        assert state == selene.State.ENQUEUED == int(state)
+        assert {selene.State.ENQUEUED: 1}[state] == 1
+        assert state != None  # noqa: E711

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 
 class Named(IntEnum):
@@ -30,6 +30,19 @@ class Named(IntEnum):
 
     def __str__(self) -> str:
         return self.name.lower()
+
+    # A type checker says that a text is no member, and goes by the usual comparison elsewhere.
+    if not TYPE_CHECKING:
+
+        def __eq__(self, other):
+            """Also the name that str() gives, as every parameter takes it."""
+            return str(self) == other if isinstance(other, str) else int.__eq__(self, other)
+
+        def __ne__(self, other):
+            """The opposite, also for texts."""
+            return not self == other
+
+        __hash__ = int.__hash__
 
 
 def truth(value: bool, what: str) -> bool:
