@@ -4,8 +4,8 @@
  *     pools [--json] [FOLDER] [SECONDS]     30 s in the current folder
  *
  * Three processes: the owner of the store, whose driver runs a task every second; a pool of reports, each of which takes 4 s and
- * is followed by the next one; a pool of mails, which takes no time at all. Ten mails a second are registered by the owner. What is told:
- * the time from the call that registers a mail until its handler begins, and how often the owner's task ran.
+ * is followed by the next one; a pool of mails, which take no time. The owner registers ten mails a second. Reported: the time
+ * from the call that registers a mail until its handler starts, and how often the owner's task ran.
  */
 #include <signal.h>
 #include <sys/mman.h>

@@ -46,12 +46,7 @@ def python(bench: Bench) -> None:
     dsn = bench.server.dsn(name)
     with Fleet(dsn) as fleet:
         count = bench.tasks // 10
-        bench.rate(
-            ENQUEUE,
-            "pyselene.fleet",
-            count,
-            lambda: [fleet.enqueue(f"e{i}") for i in range(count)],
-        )
+        bench.rate(ENQUEUE, "pyselene.fleet", count, lambda: [fleet.enqueue(f"e{i}") for i in range(count)])
         fleet.cancel_queue()
         drafts = [FleetDraft(f"t{i}", handler="send", input=b"x") for i in range(bench.tasks)]
 
@@ -87,17 +82,12 @@ def c(bench: Bench) -> None:
     """A worker in C, which says two lines for each task."""
     name = bench.database()
     bench.run(name, FILL.format(n=bench.tasks), "vacuum analyze")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        bench.server.connect(name) as connection,
-    ):
+    with tempfile.TemporaryDirectory() as folder, bench.server.connect(name) as connection:
         connection.execute("set search_path = selene")
         program = compiled(folder, "worker")
         begin = time.perf_counter()
         process = subprocess.Popen(
-            [program, bench.server.dsn(name), "c", "lanes=4"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            [program, bench.server.dsn(name), "c", "lanes=4"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
         )
         while connection.execute(LEFT).fetchall() != [(0,)]:
             time.sleep(0.02)
@@ -108,10 +98,7 @@ def c(bench: Bench) -> None:
 
 def latency(bench: Bench) -> None:
     """From before the registration, and the hint that follows it, until the handler begins."""
-    for contender, options in (
-        ("listening", {}),
-        ("polling 0.1 s", {"listen": False, "poll": 0.1}),
-    ):
+    for contender, options in (("listening", {}), ("polling 0.1 s", {"listen": False, "poll": 0.1})):
         name = bench.database()
         began: dict[str, float] = {}
         spans: list[float] = []
@@ -121,10 +108,7 @@ def latency(bench: Bench) -> None:
         def handle(run: pyselene.Run, began: dict[str, float] = began) -> None:
             began[run.id] = time.perf_counter()
 
-        with (
-            working(scheduler, bench.server.dsn(name), **options) as worker,
-            Fleet(bench.server.dsn(name)) as fleet,
-        ):
+        with working(scheduler, bench.server.dsn(name), **options) as worker, Fleet(bench.server.dsn(name)) as fleet:
             while options == {} and not worker.info().listens:
                 time.sleep(0.01)
             for i in range(-5, 100):
@@ -224,10 +208,4 @@ def survivors(bench: Bench) -> None:
     bench.drop(name)
 
 
-PARTS = {
-    "python": python,
-    "c": c,
-    "latency": latency,
-    "restart": restart,
-    "survivors": survivors,
-}
+PARTS = {"python": python, "c": c, "latency": latency, "restart": restart, "survivors": survivors}
