@@ -3591,6 +3591,10 @@ SELENE_API selene_status selene_server_close(selene_server server);
  *
  * Everything else (descriptors of cycles, observers, …) answers UNSUPPORTED.
  *
+ * Where the owner is away a call waits for the next one, up to wait, and holds up no other call of the connection. These
+ * do not wait: selene_driver_step, calls of a cycle or lane, and those that ask of a run or tell its progress; calls that
+ * say what a run leaves do. Once selene_scheduler_close has begun no call waits longer than its grace.
+ *
  * When the owner has ended and another one serves the store, the next call reaches that one. Any call through the
  * handle may answer OWNER_AWAY: no process serves the socket, or the owner ended or did not answer during the call. The
  * fault says whether the request may have been carried out (SELENE_FAULT_IN_DOUBT). Calls that only read, and those

@@ -238,10 +238,7 @@ static void tell_stops(worker *by) {
         // The next owner waits for runs of this process, which may be in handlers that call nothing.
         int is_awaited = own->descriptor < 0 && own->taken_count > 0 && !own->is_leaving;
         if (is_awaited) {
-            int64_t wait = own->wait;
-            own->wait = 0;
-            if (connection_settle(own, &failure) == SELENE_OK) is_awaited = 0;
-            own->wait = wait;
+            if (connection_settle(own, 0, &failure) == SELENE_OK) is_awaited = 0;
             seen = atomic_load(&own->news);
         }
         pthread_mutex_unlock(&own->turn);

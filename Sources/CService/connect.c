@@ -17,6 +17,7 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t se
     own->timeout = timeout;
     own->server_user = server_user;
     own->descriptor = own->bell = -1;
+    atomic_store(&own->ends_at, INT64_MAX);
     system_condition_init(&own->woken);
     system_condition_init(&own->called);
     pthread_mutex_init(&own->waiting, NULL);
@@ -282,7 +283,7 @@ static int32_t check_server(const connection *own, service_failure *failure) {
     return failure->status;
 }
 
-int32_t connection_reach(connection *own, service_failure *failure) {
+int32_t connection_reach(connection *own, int64_t wait, service_failure *failure) {
     int64_t begun = platform_boot_clock(), pause = 1000000;
     for (;;) {
         struct sockaddr_un address;
@@ -316,25 +317,37 @@ int32_t connection_reach(connection *own, service_failure *failure) {
         }
         connection_drop(own);
         // A full queue of clients moves on; that nobody is there, or that the owner ends, is waited for if asked.
-        int64_t limit = error == EAGAIN ? own->timeout : own->wait;
+        int64_t limit = error == EAGAIN ? own->timeout : wait;
+        int64_t now = platform_boot_clock();
         if (status != SELENE_ERROR_OWNER_AWAY || atomic_load(&own->is_closed) ||
-            platform_boot_clock() - begun >= limit)
+            now - begun >= limit || now >= atomic_load(&own->ends_at))
             return status;
+        // Others need not wait as long; one of them may reach it.
+        pthread_mutex_unlock(&own->turn);
         platform_sleep(pause);
+        pthread_mutex_lock(&own->turn);
+        if (own->descriptor >= 0) return SELENE_OK;
         if (pause < 50000000) pause *= 2;
     }
 }
 
-int32_t connection_settle(connection *own, service_failure *failure) {
+int32_t connection_settle(connection *own, int64_t wait, service_failure *failure) {
     if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
-    int32_t status = own->descriptor < 0 ? connection_reach(own, failure) : SELENE_OK;
+    int32_t status = own->descriptor < 0 ? connection_reach(own, wait, failure) : SELENE_OK;
     if (status == SELENE_OK && own->is_member && !own->is_joined)
         status = member_join(own, failure);
     return status;
 }
 
-static int32_t ask(connection *own, const wire_operation *operation, const wire_word *words,
-                   uint64_t session, service_failure *failure) {
+int32_t connection_ended(int is_run, service_failure *failure) {
+    return wire_fail(failure, is_run ? SELENE_ERROR_STALE_RUN : SELENE_ERROR_INVALID_HANDLE,
+                     is_run ? "run" : "cycle", NULL,
+                     "over: the connection on which it was taken has ended");
+}
+
+int32_t connection_ask_within(connection *own, uint32_t number, const wire_word *words,
+                              uint64_t session, int64_t wait, service_failure *failure) {
+    const wire_operation *operation = wire_find(number);
     // What changes nothing leaves no doubt, nor does waiting.
     const int changes = !operation->may_repeat || operation->right == SELENE_RIGHT_MANAGE;
     int32_t status;
@@ -342,12 +355,12 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
     own->is_in_doubt = 0;
     if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
     for (int attempt = 0;; attempt++) {
-        if (own->descriptor < 0 && (status = connection_reach(own, failure)) != SELENE_OK)
+        if (own->descriptor < 0 && (status = connection_reach(own, wait, failure)) != SELENE_OK) {
+            own->is_in_doubt = 0;
             return was_sent && changes ? connection_away(own, 0, 1, failure) : status;
+        }
         status = own->is_member && !own->is_joined ? member_join(own, failure) : SELENE_OK;
-        if (session != 0 && session != own->session)
-            return wire_fail(failure, SELENE_ERROR_STALE_RUN, "run", NULL,
-                             "over: the connection on which it was taken has ended");
+        if (session != 0 && session != own->session) return connection_ended(1, failure);
         // Of those who do not work a refusal of the pool is no matter.
         if (status != SELENE_OK && operation->right == SELENE_RIGHT_WORK) return status;
         if (own->descriptor < 0) continue;
@@ -399,7 +412,8 @@ static int32_t ask(connection *own, const wire_operation *operation, const wire_
 
 int32_t connection_ask(connection *own, uint32_t operation, const wire_word *words,
                        uint64_t session, service_failure *failure) {
-    return ask(own, wire_find(operation), words, session, failure);
+    return connection_ask_within(own, operation, words, session, session != 0 ? 0 : own->wait,
+                                 failure);
 }
 
 int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
@@ -409,7 +423,7 @@ int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b,
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
     pthread_mutex_lock(&own->turn);
-    int32_t status = ask(own, wire_find(operation), words, 0, failure);
+    int32_t status = connection_ask(own, operation, words, 0, failure);
     pthread_mutex_unlock(&own->turn);
     wire_leave(entry);
     return status;
@@ -458,7 +472,9 @@ int32_t service_connect(const char *path, uint64_t path_length, const char *pool
     if (pool_length > 0) own->pool = strndup(pool, pool_length);
     else own->pool = strdup(system_program_name());
     if (own->pool == NULL) abort();
-    int32_t status = connection_reach(own, failure);
+    pthread_mutex_lock(&own->turn);
+    int32_t status = connection_reach(own, wait, failure);
+    pthread_mutex_unlock(&own->turn);
     if (status == SELENE_OK) status = wire_enter(&own->entry, WIRE_CONNECTION, failure);
     if (status != SELENE_OK) {
         connection_free(own);
@@ -485,6 +501,8 @@ int32_t service_disconnect(uint64_t handle, int64_t grace, service_failure *fail
                          "another thread has closed it");
     }
     int64_t until = platform_boot_clock() + grace;
+    // Nobody waits longer for an owner that is away.
+    atomic_store(&own->ends_at, until);
     calls_drain(own, until, grace);
     member_leave(own);
     atomic_store(&own->is_closed, 1);

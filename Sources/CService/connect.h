@@ -12,11 +12,14 @@ typedef struct connection {
     // The socket, and whether a store was named, beside which it is.
     char *path;
     int is_of_store;
+    // How long a call waits for an owner that is away, and for an answer.
     int64_t wait, timeout;
     // Whose processes are believed besides this one's user and root: a user's number, or a SELENE_SERVER_USER_ number.
     int64_t server_user;
     // A thread closes it; it is closed, and calls in flight end.
     atomic_int is_ending, is_closed;
+    // When the close is over that has begun, on the boot clock.
+    atomic_int_fast64_t ends_at;
     // Guards what follows: one request at a time.
     pthread_mutex_t turn;
     int descriptor;
@@ -75,22 +78,27 @@ typedef struct connection {
 // The path is the connection's from now on.
 connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t server_user);
 void connection_free(connection *own);
-// Reaches an owner within the wait that was asked for.
-int32_t connection_reach(connection *own, service_failure *failure);
-// The owner is reached and knows what this is; the lock is held.
-int32_t connection_settle(connection *own, service_failure *failure);
+// Reaches an owner; one that is away is waited for as long, without the lock, which is held before and after.
+int32_t connection_reach(connection *own, int64_t wait, service_failure *failure);
+// The owner is reached and knows what this is. The same of the lock.
+int32_t connection_settle(connection *own, int64_t wait, service_failure *failure);
 // Ends the connection to the owner; the lock is held.
 void connection_drop(connection *own);
 // One frame there and one back, into own->in; 0 and errno if not. What was asked may have been done unless *is_untouched.
 int connection_exchange(connection *own, wire *request, int *is_untouched);
 const char *connection_words(int error);
 // OWNER_AWAY for an error of the socket; after ETIMEDOUT the fault has the timeout that passed.
+// STALE_RUN of a run, INVALID_HANDLE of a cycle: it was of an owner that has gone.
+int32_t connection_ended(int is_run, service_failure *failure);
 int32_t connection_away(const connection *own, int error, int is_in_doubt,
                         service_failure *failure);
 
-// Makes a call with the lock held; a session other than 0 must still be this one.
+// Makes a call with the lock held, but for the wait for an owner; a session other than 0 must still be this one, so that no
+// other owner is waited for.
 int32_t connection_ask(connection *own, uint32_t operation, const wire_word *words,
                        uint64_t session, service_failure *failure);
+int32_t connection_ask_within(connection *own, uint32_t operation, const wire_word *words,
+                              uint64_t session, int64_t wait, service_failure *failure);
 // After a hello: says which pool it is of and what it offers. The lock is held.
 int32_t member_join(connection *own, service_failure *failure);
 // The connection to the owner has ended. The lock is held.

@@ -34,7 +34,8 @@ static int32_t step(connection *own, uint64_t *out_cycle, int32_t *out_lanes, in
                                          {.pointer = out_wake_at},
                                          {.pointer = out_delay}};
     *out_cycle = 0;
-    int32_t status = connection_ask(own, SERVICE_DRIVER_STEP, words, 0, failure);
+    // It is made again and again: who stops the driver must not wait until an owner is there.
+    int32_t status = connection_ask_within(own, SERVICE_DRIVER_STEP, words, 0, 0, failure);
     if (status != SELENE_OK || cycle == 0) return status;
     uint32_t most = own->driver.refresh_lanes > own->driver.processing_lanes
                         ? own->driver.refresh_lanes

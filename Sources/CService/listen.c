@@ -89,7 +89,9 @@ int32_t service_events_open(uint64_t handle, uint64_t capacity, int32_t *out_fd,
     pthread_mutex_lock(&own->listening);
     int32_t status = own->listener != NULL ? is_open_already(failure) : SELENE_OK;
     pthread_mutex_unlock(&own->listening);
-    if (status == SELENE_OK) status = connection_reach(made->link, failure);
+    pthread_mutex_lock(&made->link->turn);
+    if (status == SELENE_OK) status = connection_reach(made->link, own->wait, failure);
+    pthread_mutex_unlock(&made->link->turn);
     if (status == SELENE_OK) status = subscribe(made->link, capacity, failure);
     if (status == SELENE_OK) {
         // Another thread may have opened or closed something meanwhile.

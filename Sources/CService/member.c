@@ -294,8 +294,13 @@ static int has_outcome(uint32_t operation) {
     return operation >= SERVICE_RUN_COMPLETE && operation <= SERVICE_RUN_COMPLETE_UNTIL;
 }
 
-// The connection of a cycle or a run, locked; the number that it has at the owner comes out.
-connection *member_enter(uint64_t token, wire_word *out_number, service_failure *failure) {
+// Who asks of a run, or tells how far it is, may be in the midst of its work: only what it leaves waits for the next owner.
+static int64_t wait_of(const connection *own, uint32_t operation) {
+    return has_outcome(operation) || operation == SERVICE_RUN_SET_OUTPUT ? own->wait : 0;
+}
+
+connection *member_enter(uint64_t token, uint32_t operation, wire_word *out_number,
+                         service_failure *failure) {
     int is_run = service_is_run(token);
     wire_entry *entry =
         wire_acquire_at(slot_of(token), WIRE_CONNECTION, is_run ? "run" : "cycle", failure);
@@ -306,7 +311,7 @@ connection *member_enter(uint64_t token, wire_word *out_number, service_failure 
     if (is_run && standing_number(own, token, out_number)) return own;
     if (is_run && standing_is_kept(own, token)) {
         // The next owner may know it, once it is asked; until then nothing is known of it.
-        int32_t status = connection_settle(own, failure);
+        int32_t status = connection_settle(own, wait_of(own, operation), failure);
         if (status == SELENE_OK && standing_number(own, token, out_number)) return own;
         if (status != SELENE_OK) {
             pthread_mutex_unlock(&own->turn);
@@ -318,15 +323,16 @@ connection *member_enter(uint64_t token, wire_word *out_number, service_failure 
     }
     // Nothing of it is left, wherever the owner is.
     if (is_run && given_was_accepted(own, token)) fail_completed(failure);
-    else
-        wire_fail(failure, is_run ? SELENE_ERROR_STALE_RUN : SELENE_ERROR_INVALID_HANDLE,
-                  is_run ? "run" : "cycle", NULL,
-                  "over: the connection on which it was taken has ended");
+    else connection_ended(is_run, failure);
     for (size_t i = 0; i < own->taken_count; i++)
         if (own->taken[i].token == token && !own->taken[i].is_of_lane) taken_forget(own, i--);
     pthread_mutex_unlock(&own->turn);
     wire_leave(entry);
     return NULL;
+}
+
+connection *cycle_enter(uint64_t cycle, wire_word *out_number, service_failure *failure) {
+    return member_enter(cycle, SERVICE_CYCLE_NEXT, out_number, failure);
 }
 
 void member_exit(connection *own) {
@@ -337,7 +343,7 @@ void member_exit(connection *own) {
 int32_t service_cycle_next(uint64_t cycle, int32_t *out_step, const void **out_run,
                            int64_t *out_wake_at, service_failure *failure) {
     wire_word number;
-    connection *own = member_enter(cycle, &number, failure);
+    connection *own = cycle_enter(cycle, &number, failure);
     if (own == NULL) return failure->status;
     void *told = NULL;
     if (taking_gives(own, cycle, 0, failure) != SELENE_OK) {
@@ -347,7 +353,7 @@ int32_t service_cycle_next(uint64_t cycle, int32_t *out_step, const void **out_r
     const wire_word words[WIRE_WORDS] = {
         number, {.pointer = &told}, {.pointer = out_step}, {.pointer = out_wake_at}};
     int32_t status = connection_ask(own, SERVICE_CYCLE_NEXT, words, own->session, failure);
-    if (status == SELENE_ERROR_STALE_RUN) status = failure->status = SELENE_ERROR_INVALID_HANDLE;
+    if (status == SELENE_ERROR_STALE_RUN) status = connection_ended(0, failure);
     if (status == SELENE_OK) given_are_durable(own);
     if (status == SELENE_OK && told != NULL) {
         taken_keep(own, told, cycle);
@@ -384,12 +390,12 @@ void member_translate(connection *own, uint32_t operation, uint64_t token, const
 static int32_t end_cycle(uint64_t token, void **out_report, service_failure *failure) {
     void *report = NULL;
     wire_word words[WIRE_WORDS] = {{0}, {.pointer = &report}};
-    connection *own = member_enter(token, &words[0], failure);
+    connection *own = cycle_enter(token, &words[0], failure);
     if (own == NULL) return failure->status;
     int is_called = taking_is_called(own, token);
     if (!is_called && out_report == NULL) words[1].pointer = NULL;
     int32_t status = connection_ask(own, SERVICE_CYCLE_END, words, own->session, failure);
-    if (status == SELENE_ERROR_STALE_RUN) status = failure->status = SELENE_ERROR_INVALID_HANDLE;
+    if (status == SELENE_ERROR_STALE_RUN) status = connection_ended(0, failure);
     if (status == SELENE_OK) {
         member_translate(own, SERVICE_CYCLE_END, token, words);
         given_are_durable(own);
@@ -407,7 +413,8 @@ static int32_t end_cycle(uint64_t token, void **out_report, service_failure *fai
 int32_t member_ask(connection *own, uint32_t operation, uint64_t token, wire_word *words,
                    service_failure *failure) {
     uint64_t session = own->session;
-    int32_t status = connection_ask(own, operation, words, session, failure);
+    const int64_t wait = service_is_run(token) ? wait_of(own, operation) : 0;
+    int32_t status = connection_ask_within(own, operation, words, session, wait, failure);
     if (!service_is_run(token)) return status;
     // It was over before it was asked, or nobody knows whether it was asked.
     int is_next = status == SELENE_ERROR_STALE_RUN && own->session != session;
@@ -415,7 +422,8 @@ int32_t member_ask(connection *own, uint32_t operation, uint64_t token, wire_wor
     service_failure later;
     int32_t answer;
     if (!is_next && has_outcome(operation)) given_keep(own, token, operation, words, 0);
-    if (!is_next && (!standing_is_kept(own, token) || connection_settle(own, &later) != SELENE_OK))
+    if (!is_next &&
+        (!standing_is_kept(own, token) || connection_settle(own, wait, &later) != SELENE_OK))
         return status;
     if (!standing_number(own, token, &words[0])) {
         if (!is_next || !given_was_accepted(own, token)) return status;
@@ -430,12 +438,11 @@ int32_t service_ask_of(uint64_t token, uint32_t operation, uint64_t a, uint64_t 
                        uint64_t d, service_failure *failure) {
     if (operation == SERVICE_CYCLE_END) return end_cycle(token, (void **)(uintptr_t)a, failure);
     wire_word words[WIRE_WORDS] = {{0}, {a}, {b}, {c}, {d}};
-    connection *own = member_enter(token, &words[0], failure);
+    connection *own = member_enter(token, operation, &words[0], failure);
     if (own == NULL) return failure->status;
     int32_t status = member_ask(own, operation, token, words, failure);
     int is_run = service_is_run(token);
-    if (status == SELENE_ERROR_STALE_RUN && !is_run)
-        status = failure->status = SELENE_ERROR_INVALID_HANDLE;
+    if (status == SELENE_ERROR_STALE_RUN && !is_run) status = connection_ended(0, failure);
     if (status == SELENE_OK) member_translate(own, operation, token, words);
     int is_over = status == SELENE_OK || status == SELENE_ERROR_STALE_RUN ||
                   status == SELENE_ERROR_ALREADY_COMPLETED;
@@ -460,7 +467,7 @@ int32_t service_ask_of(uint64_t token, uint32_t operation, uint64_t a, uint64_t 
 int32_t service_run_user(uint64_t run, int32_t is_set, void **user, service_failure *failure) {
     wire_word number;
     int32_t reason, is_found = 0;
-    connection *own = member_enter(run, &number, failure);
+    connection *own = member_enter(run, SERVICE_RUN_STOPPING, &number, failure);
     if (own == NULL) return failure->status;
     for (size_t i = 0; i < own->taken_count && !is_found; i++) {
         taken *each = &own->taken[i];

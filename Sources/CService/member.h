@@ -49,8 +49,11 @@ typedef struct taken {
 // A number of the owner's as this connection's.
 uint64_t token_of(const connection *own, uint64_t kind, uint64_t number);
 uint64_t at_owner(const connection *own, uint64_t token);
-// The connection of a cycle or a run, locked; the number that it has at the owner comes out. NULL: the failure says why.
-connection *member_enter(uint64_t token, wire_word *out_number, service_failure *failure);
+// The connection of a cycle or a run that an operation is of, locked; the number that it has at the owner comes out. NULL: the
+// failure says why.
+connection *member_enter(uint64_t token, uint32_t operation, wire_word *out_number,
+                         service_failure *failure);
+connection *cycle_enter(uint64_t cycle, wire_word *out_number, service_failure *failure);
 void member_exit(connection *own);
 // A request, without coming back by itself. The lock is held.
 int32_t member_tell(connection *own, uint32_t number, const wire_word *words,

@@ -179,7 +179,7 @@ int32_t cycle_await(uint64_t cycle, int64_t timeout, void **out_report, int64_t 
     *out_report = NULL;
     for (;;) {
         wire_word number;
-        connection *own = member_enter(cycle, &number, failure);
+        connection *own = cycle_enter(cycle, &number, failure);
         if (own == NULL) return failure->status;
         taking *at = find(own, cycle);
         uint64_t seen = atomic_load(&own->news);
@@ -204,8 +204,7 @@ int32_t cycle_await(uint64_t cycle, int64_t timeout, void **out_report, int64_t 
                 if (called != NULL) (void)calls_take(own, cycle);
             }
         }
-        if (status == SELENE_ERROR_STALE_RUN)
-            status = failure->status = SELENE_ERROR_INVALID_HANDLE;
+        if (status == SELENE_ERROR_STALE_RUN) status = connection_ended(0, failure);
         // Only an owner whose host tells the time says that waiting is of no use, and that begins no such window.
         if (status == SELENE_OK && !is_over && delay < 0 && called != NULL) {
             connection_drop(own);
@@ -255,7 +254,7 @@ int32_t service_lane_open(uint64_t cycle, uint64_t *out_lane, service_failure *f
 
 int32_t lane_open(uint64_t cycle, int is_called, uint64_t *out_lane, service_failure *failure) {
     wire_word number;
-    connection *own = member_enter(cycle, &number, failure);
+    connection *own = cycle_enter(cycle, &number, failure);
     if (own == NULL) return failure->status;
     // What has come of its runs counts; that the owner has gone the next request finds.
     if (own->descriptor >= 0) (void)connection_hear(own);

@@ -265,6 +265,78 @@ static void test_after(void) {
     CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
 }
 
+/* ---- and one that is waited for -------------------------------------------------------------------- */
+
+static atomic_int has_asked;
+
+static void *add_a_task(void *argument) {
+    selene_task task = SELENE_TASK_INIT;
+    task.id = text_of("later");
+    task.handler = text_of("h");
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    atomic_store(&has_asked, 1);
+    const selene_status status = selene_task_register(*(selene_scheduler *)argument, &task, NULL);
+    /* The latter where the close came before it. */
+    CHECK(status == SELENE_ERROR_OWNER_AWAY || status == SELENE_ERROR_INVALID_HANDLE);
+    return NULL;
+}
+
+/** Its calls wait for an owner for days. */
+static selene_scheduler take_a_run_patiently(uint64_t *out_run, uint64_t *out_cycle) {
+    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_task task = SELENE_TASK_INIT;
+    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_scheduler member = 0;
+    int32_t step = -1;
+    to.path = text_of(socket_path);
+    to.wait = 24 * SELENE_HOUR;
+    CHECK_OK(selene_scheduler_connect(&to, &member));
+    CHECK_OK(selene_handler_register(member, "h", -1, NULL, NULL, NULL, NULL));
+    task.id = text_of("now");
+    task.handler = text_of("h");
+    task.schedule = SELENE_SCHEDULE_ONCE;
+    CHECK_OK(selene_task_register(member, &task, NULL));
+    CHECK_OK(selene_driver_open(member, &driver, NULL));
+    while (*out_cycle == 0) {
+        int32_t is_ready = 0;
+        CHECK_OK(selene_driver_step(member, out_cycle, NULL));
+        if (*out_cycle == 0) CHECK_OK(selene_driver_wait(member, SELENE_HOUR, &is_ready));
+    }
+    CHECK_OK(selene_cycle_next(*out_cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    *out_run = run.run;
+    return member;
+}
+
+/** A call that waits for the next owner holds up no other of its connection, and none that a program makes as it ends. */
+static void test_patience(void) {
+    uint64_t run = 0, cycle = 0, next = 0;
+    int32_t reason = 0, step = 0;
+    int64_t left = 0;
+    pthread_t thread;
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    pid_t owner = start_owner();
+    selene_scheduler member = take_a_run_patiently(&run, &cycle);
+    kill_owner(owner);
+    CHECK(pthread_create(&thread, NULL, add_a_task, &member) == 0);
+    WAIT_UNTIL(atomic_load(&has_asked));
+    for (int i = 0; i < 200; i++) {
+        CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_driver_step(member, &next, NULL));
+        CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_run_stopping(run, &reason));
+        CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_run_remaining(run, &left));
+        CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_run_progress(run, 1, 2, "", 0));
+    }
+    /* What was of the owner is not waited for: it is over. */
+    CHECK(selene_cycle_next(cycle, &step, NULL, NULL) != SELENE_OK);
+    CHECK(selene_cycle_end(cycle, NULL) != SELENE_OK);
+    CHECK_OK(selene_driver_stop(member, 10 * SELENE_SECOND));
+    CHECK_OK(selene_scheduler_close(member, 0));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(unlink(socket_path) == 0 && rmdir(folder) == 0);
+}
+
 int main(int argc, char **argv) {
     const char *after =
         "L10 each function finds the next owner where the one before was killed after it";
@@ -279,6 +351,8 @@ int main(int argc, char **argv) {
              test_work_before);
     run_test("L10 each function of a run says whether it may have been done, likewise",
              test_work_during);
+    run_test("L10 a call that waits for an owner holds up no other, and ends with a close",
+             test_patience);
     /* The next owner is forked while the connection has its thread. */
     if (is_emulated) skip_test(after, 1, EMULATED);
     else run_test(after, test_after);

@@ -977,6 +977,41 @@ def test_a_member_goes_on_with_the_next_owner(tmp_path: Path) -> None:
     end_owner(owner)
 
 
+PATIENT = """
+import sys, pyselene
+with pyselene.connect(sys.argv[1], pool="mailer", wait=86400) as member:
+
+    @member.handler("mail")
+    def mail(run):
+        print("begun", flush=True)
+        if sys.argv[2] == "True":
+            run.stopping.wait()
+
+    member.enqueue("letter", handler="mail")
+    member.run_forever(lanes=2)
+"""
+
+
+@pytest.mark.parametrize("is_at_work", [False, True])
+def test_a_signal_ends_a_member_whose_owner_is_away(store: Path, *, is_at_work: bool) -> None:
+    owner = start_owner(store)
+    member = subprocess.Popen(
+        [sys.executable, "-c", PATIENT, str(store), str(is_at_work)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert member.stdout is not None
+    assert member.stderr is not None
+    assert member.stdout.readline() == "begun\n"
+    end_owner(owner)
+    while "the driver waits for an owner" not in (line := member.stderr.readline()):
+        assert line
+    member.send_signal(signal.SIGTERM)
+    member.communicate(timeout=PATIENCE)
+    assert member.returncode == 0
+
+
 def test_connecting_from_an_event_loop(tmp_path: Path) -> None:
     file = tmp_path / "t.db"
 

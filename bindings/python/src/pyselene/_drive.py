@@ -15,7 +15,7 @@ from ._handler import interrupting
 from ._lane import Lane
 from ._library import out_pointer
 from ._report import Report
-from ._time import SECOND
+from ._time import MILLISECOND, SECOND
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -107,7 +107,7 @@ class Drive:
 
     def _replace_delayed(self) -> None:
         with self.condition:
-            now = self.engine.now_ns()
+            now = self.engine.present_ns()
             ended = [run for run, over_at in self.delayed.items() if run._completed or now > over_at]
             for run in ended:
                 del self.delayed[run]
@@ -179,7 +179,9 @@ class Drive:
 
     def _wait(self, news: int, wake_at: int) -> None:
         with self.condition:
-            pause = wake_at - self.engine.now_ns()
+            pause = wake_at - self.engine.present_ns()
+            # The owner's clock may differ a little from this one.
+            pause = max(pause, MILLISECOND) if self.engine.connected else pause
             if pause > 0 and self.news == news and self.fatal is None:
                 # A machine that sleeps does not count in a wait: look again each second.
                 self.condition.wait(min(pause, SECOND) / SECOND)

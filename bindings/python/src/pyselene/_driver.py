@@ -129,7 +129,14 @@ class Driver:
     def _open(self) -> None:
         engine = self._engine
         fd = ctypes.c_int32()
-        engine.check(library.selene_driver_open(engine.handle, ctypes.byref(self._raw), ctypes.byref(fd)))
+        try:
+            engine.check(library.selene_driver_open(engine.handle, ctypes.byref(self._raw), ctypes.byref(fd)))
+        except OwnerAway as away:
+            # What an owner may have opened went with it: the next one is asked.
+            if not away.in_doubt:
+                raise
+            self._open()
+            return
         # A copy of its own: the library may close the descriptor while a thread waits for it.
         self._fd = os.dup(fd.value)
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)

@@ -215,6 +215,10 @@ class Engine:
             self.clock.check()
         return out.value
 
+    def present_ns(self) -> int:
+        """The same for one who must not wait: a connection has this machine's, as its owner may be away."""
+        return time.time_ns() if self.connected else self.now_ns()
+
     def next_wakeup(self) -> tuple[int, int]:
         """When it is worth opening the next window, as an instant and as a delay; SELENE_NEVER if that is not known."""
         at, delay = ctypes.c_int64(), ctypes.c_int64()

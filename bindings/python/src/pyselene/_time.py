@@ -13,6 +13,7 @@ Duration: TypeAlias = float | int | timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = _raw.SELENE_SECOND
+MILLISECOND = _raw.SELENE_MILLISECOND
 _MICROSECOND = _raw.SELENE_MICROSECOND
 _LIMIT = _raw.SELENE_NEVER
 
