@@ -17,12 +17,11 @@
 struct platform_monitor {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    pthread_cond_t work;
     pthread_cond_t quiet;
-    // Threads that wait for a change, or for work, and were not woken since, and how many of the former are the library's own;
-    // how often each was woken, and how many threads were woken and have not come back. Guarded by the mutex, as all here.
-    uint64_t waiting, own, resting;
-    uint64_t changes, calls, woken;
+    // Threads that wait for a change, or in a line, and were not woken since, and how many of the former are the library's own;
+    // how often the former were woken, and how many threads were woken and have not come back. Guarded by the mutex, as all here.
+    uint64_t waiting, own, lined;
+    uint64_t changes, woken;
     // Threads that want to know when all others wait.
     uint64_t watching;
 };
@@ -37,10 +36,9 @@ platform_monitor *platform_monitor_create(void) {
 void platform_monitor_renew(platform_monitor *monitor) {
     pthread_mutex_init(&monitor->mutex, NULL);
     system_condition_init(&monitor->changed);
-    pthread_cond_init(&monitor->work, NULL);
     system_condition_init(&monitor->quiet);
-    monitor->waiting = monitor->own = monitor->resting = 0;
-    monitor->changes = monitor->calls = monitor->woken = monitor->watching = 0;
+    monitor->waiting = monitor->own = monitor->lined = 0;
+    monitor->changes = monitor->woken = monitor->watching = 0;
 }
 
 static void tell_watching(platform_monitor *monitor) {
@@ -90,25 +88,38 @@ void platform_monitor_broadcast(platform_monitor *monitor) {
     pthread_cond_broadcast(&monitor->changed);
 }
 
-void platform_monitor_rest(platform_monitor *monitor) {
-    const uint64_t calls = monitor->calls;
-    monitor->resting++;
+// A thread in a line, on its own stack.
+struct platform_place {
+    pthread_cond_t called;
+    int is_called;
+    struct platform_place *next;
+};
+
+void platform_monitor_line_up(platform_monitor *monitor, platform_line *line) {
+    struct platform_place place = {.next = *line};
+    pthread_cond_init(&place.called, NULL);
+    *line = &place;
+    monitor->lined++;
     tell_watching(monitor);
-    pthread_cond_wait(&monitor->work, &monitor->mutex);
-    if (monitor->calls != calls) monitor->woken--;
-    else monitor->resting--;
+    while (!place.is_called)
+        pthread_cond_wait(&place.called, &monitor->mutex);
+    monitor->woken--;
+    pthread_cond_destroy(&place.called);
 }
 
-void platform_monitor_call(platform_monitor *monitor) {
-    if (monitor->resting == 0) return;
-    monitor->calls++;
-    monitor->woken += monitor->resting;
-    monitor->resting = 0;
-    pthread_cond_broadcast(&monitor->work);
+int32_t platform_monitor_call(platform_monitor *monitor, platform_line *line) {
+    struct platform_place *place = *line;
+    if (place == NULL) return 0;
+    *line = place->next;
+    monitor->lined--;
+    monitor->woken++;
+    place->is_called = 1;
+    pthread_cond_signal(&place->called);
+    return 1;
 }
 
 int64_t platform_monitor_still(platform_monitor *monitor) {
-    return monitor->woken > 0 ? -1 : (int64_t)(monitor->own + monitor->resting);
+    return monitor->woken > 0 ? -1 : (int64_t)(monitor->own + monitor->lined);
 }
 
 void platform_monitor_watch(platform_monitor *monitor, int64_t nanoseconds) {

@@ -107,6 +107,13 @@ package final class Cycle {
   var failure: SeleneError?
   /// Library threads that work on it, or lanes that may have a run of it.
   var lanes = 0
+  /// Those of them that look for a run, will look, or watch for what comes: not in a handler, nor in the line.
+  var lookingLanes = 0
+  /// Lanes that wait until they are called to look.
+  lazy var line = Line()
+  var linedLanes = 0
+  /// Whether a lane is in a handler, also in one whose run is over.
+  var hasLaneInHandler: Bool { lanes > lookingLanes + linedLanes }
   /// Threads of the host that wait in it for something to happen.
   var waiting = 0
   /// Nothing more is dispatched: nothing was left to run, or the host said so.

@@ -1,4 +1,4 @@
-// The lock of a scheduler, with a condition variable for changes and one for work.
+// The lock of a scheduler, threads that wait for any change, and lines of threads of which one is called at a time.
 
 import CPlatform
 import SeleneCore
@@ -21,10 +21,13 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
   /// Wakes all threads that wait; the caller holds the lock.
   func broadcast() { platform_monitor_broadcast(raw) }
 
-  /// Waits for a call, however long; may return early.
-  func rest() { platform_monitor_rest(raw) }
-  /// Wakes all threads that rest: those that only wait for work do not wake for every change.
-  func call() { platform_monitor_call(raw) }
+  /// Waits in a line until it is called, however long.
+  func lineUp(in line: Line) { platform_monitor_line_up(raw, line.raw) }
+  /// Wakes one thread of a line; whether there was one.
+  @discardableResult
+  func call(_ line: Line) -> Bool { platform_monitor_call(raw, line.raw) != 0 }
+  /// Wakes all threads of a line.
+  func callAll(_ line: Line) { while call(line) {} }
 
   /// Waits for a broadcast, at most for a time; may return early, so callers ask again.
   ///
@@ -37,7 +40,7 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
   /// Waits for a broadcast, however long: no clock is asked. May return early.
   func waitForChange() { platform_monitor_wait(raw, Time.hour, 1) }
 
-  /// How many of the library's threads wait or rest; nil while one that was woken has not come back. The caller holds the lock.
+  /// How many of the library's threads wait, in a line or not; nil while one that was woken has not come back. The caller holds the lock.
   var still: Int? {
     let count = platform_monitor_still(raw)
     return count < 0 ? nil : Int(count)
@@ -45,4 +48,13 @@ package struct Monitor: @unchecked Sendable {  // the pointer never changes
 
   /// Waits until another thread lets the lock go, at most for a time; may return early.
   func watch(_ time: Span) { platform_monitor_watch(raw, min(time, Self.longestSleep)) }
+}
+
+/// Threads that wait for something that one of them does: it is called, and no other (V22). Guarded by the lock.
+package final class Line {
+  fileprivate let raw: UnsafeMutablePointer<platform_line?> = .allocate(capacity: 1)
+
+  init() { raw.initialize(to: nil) }
+
+  deinit { raw.deallocate() }
 }

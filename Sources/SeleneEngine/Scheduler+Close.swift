@@ -259,7 +259,7 @@ extension Scheduler {
     runs.forEach { left.append($0) }
     for run in left { comeBack(run) }
     workers.isStopping = true
-    slot.monitor.call()
+    slot.monitor.callAll(workers.line)
     slot.monitor.broadcast()
     while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }
     let threads = workers.threads

@@ -264,7 +264,7 @@ extension Scheduler {
   }
 
   /// The same, or, if it rolls, what becomes eligible before.
-  private func nextChange(of cycle: Cycle, after now: Instant) -> Instant {
+  func nextChange(of cycle: Cycle, after now: Instant) -> Instant {
     let expiry = min(nextExpiry(of: cycle, after: now), cycle.isHeldBack ? clearingChangesAt(after: now) : Time.never)
     return cycle.isRolling ? min(expiry, table.nextDue(offer(of: cycle), at: now)) : expiry
   }

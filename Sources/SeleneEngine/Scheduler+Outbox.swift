@@ -72,7 +72,7 @@ extension Scheduler {
     guard !workers.isTellerCalled, isWorkForTeller else { return true }
     guard (try? ensureThreads(1)) != nil else { return false }
     workers.isTellerCalled = true
-    slot.monitor.call()
+    slot.monitor.call(workers.line)
     return true
   }
 

@@ -82,9 +82,8 @@ extension Scheduler {
     try refuseAtThreadCap()
     try ensureThreads(window.lanes + coordinators)
     let cycle = try begin(admitted: window, .pushed, driving: driving, at: moment)
-    cycle.lanes = window.lanes
     for _ in 0..<coordinators { submit(.coordinate(cycle)) }
-    for _ in 0..<window.lanes { submit(.lane(cycle)) }
+    startLane(of: cycle)
     return cycle
   }
 
@@ -108,6 +107,9 @@ extension Scheduler {
 
   /// Calls handlers until the cycle has nothing for this lane. Called and left with the lock held.
   ///
+  /// One lane looks at a time, and another one from when it has found a run: what becomes ready wakes two lanes at most, and a
+  /// window starts one more than it has runs, however many it may have (V22).
+  ///
   /// - Throws: `forked`, as `leave`; so do all who call it or are called by it.
   func runLane(_ cycle: Cycle) throws(SeleneError) {
     lane: while !cycle.isEnded {
@@ -117,10 +119,21 @@ extension Scheduler {
       guard let step = step(of: cycle, at: now) else { break }
       switch step {
       case .run(let run):
+        lookAway(from: cycle)
         guard try call(run) || comeBack(to: cycle) else { return }
         try awaitDecision(of: run)
+        cycle.lookingLanes += 1
       case .wait(let until):
-        if try !settleDeliveries() { rest(in: cycle, until: until, at: now) }
+        guard mustDeliver() else {
+          wait(in: cycle, until: until, at: now)
+          continue
+        }
+        lookAway(from: cycle)
+        try leave()
+        lock()
+        cycle.lookingLanes += 1
+      case .done where isKeptOpen(cycle, at: now):
+        wait(in: cycle, until: nextChange(of: cycle, after: now), at: now)
       case .done:
         // What becomes eligible a moment later is for the next window, which has all its lanes; not for the last one here.
         if cycle.isRolling { letFinish(cycle) }
@@ -128,7 +141,48 @@ extension Scheduler {
       }
     }
     cycle.lanes -= 1
+    cycle.lookingLanes -= 1
+    while callLane(of: cycle) {}
     slot.monitor.broadcast()
+  }
+
+  /// A lane waits: in line if another one looks. Called and left with the lock held.
+  private func wait(in cycle: Cycle, until: Instant, at now: Instant) {
+    guard cycle.lookingLanes > 1 else { return rest(in: cycle, until: until, at: now) }
+    cycle.lookingLanes -= 1
+    cycle.linedLanes += 1
+    slot.monitor.lineUp(in: cycle.line)
+  }
+
+  /// Until a handler that has completed its run returns, its window cannot end, nor its driver begin another one: what becomes due
+  /// meanwhile is for the other lanes.
+  private func isKeptOpen(_ cycle: Cycle, at now: Instant) -> Bool {
+    cycle.isRolling && cycle.hasLaneInHandler && !cycle.isDone && !cycle.hasLeft && now < cycle.time.expiresAt
+  }
+
+  /// A lane does something else: if none looks, another one does. The caller holds the lock.
+  private func lookAway(from cycle: Cycle) {
+    cycle.lookingLanes -= 1
+    lookOn(in: cycle)
+  }
+
+  private func lookOn(in cycle: Cycle) {
+    if cycle.lookingLanes == 0 && !callLane(of: cycle) { startLane(of: cycle) }
+  }
+
+  private func callLane(of cycle: Cycle) -> Bool {
+    guard slot.monitor.call(cycle.line) else { return false }
+    cycle.linedLanes -= 1
+    cycle.lookingLanes += 1
+    return true
+  }
+
+  /// Starts a lane, unless the window has as many as it may have or the system refuses a thread. The caller holds the lock.
+  private func startLane(of cycle: Cycle) {
+    guard cycle.lanes < cycle.laneLimit, (try? ensureThreads(1)) != nil else { return }
+    cycle.lanes += 1
+    cycle.lookingLanes += 1
+    submit(.lane(cycle))
   }
 
   /// A thread that was left behind takes its place again, if no other has it; else it is not of this cycle any more.
@@ -148,9 +202,8 @@ extension Scheduler {
   func replaceThread(of cycle: Cycle) {
     cycle.lanes -= 1
     slot.monitor.broadcast()
-    guard !cycle.isDone, !cycle.hasExpired, !isAtThreadCap, (try? ensureThreads(1)) != nil else { return }
-    cycle.lanes += 1
-    submit(.lane(cycle))
+    guard !cycle.isDone, !cycle.hasExpired, !isAtThreadCap else { return }
+    lookOn(in: cycle)
   }
 
   /// A lane waits; one of a rolling cycle also for what may become eligible (R1). Called and left with the lock held.
@@ -269,12 +322,14 @@ extension Scheduler {
   /// Delivers what waits, if anything does; answers whether this thread has been without the lock for it. Called and left
   /// with the lock held.
   func settleDeliveries() throws(SeleneError) -> Bool {
-    guard hasNews else { return false }
-    if hasTellers && callTeller() { return false }
+    guard mustDeliver() else { return false }
     try leave()
     lock()
     return true
   }
+
+  /// Whether something waits for delivery that no other thread of the library delivers.
+  private func mustDeliver() -> Bool { hasNews && !(hasTellers && callTeller()) }
 
   // MARK: The end
 

@@ -29,8 +29,9 @@ enum Job {
 struct Workers {
   /// Threads that were started and not joined.
   var threads: [UInt64] = []
-  /// Threads that wait for a job.
+  /// Threads that wait for a job, or were called for one.
   var idle = 0
+  let line = Line()
   var jobs: [Job] = []
   /// A thread that waits for a job is to deliver what is in the outbox.
   var isTellerCalled = false
@@ -143,7 +144,7 @@ extension Scheduler {
   func submit(_ job: Job) {
     if case .save = job {} else { workers.tell = true }
     workers.jobs.append(job)
-    slot.monitor.call()
+    slot.monitor.call(workers.line)
   }
 
   /// The life of a library thread.
@@ -218,7 +219,7 @@ extension Scheduler {
       } else if workers.isStopping {
         break
       } else {
-        slot.monitor.rest()
+        slot.monitor.lineUp(in: workers.line)
       }
     }
     workers.idle -= 1

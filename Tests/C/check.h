@@ -225,12 +225,14 @@ CHECK_UNUSED static void run_test(const char *name, void (*test)(void)) {
 struct check_body {
     void (*body)(void);
     sigset_t mask;
+    int returned;
 };
 
 CHECK_UNUSED static void *check_perform(void *context) {
     struct check_body *own = context;
     CHECK(pthread_sigmask(SIG_SETMASK, &own->mask, NULL) == 0);
     own->body();
+    own->returned = 1;
     return NULL;
 }
 
@@ -248,6 +250,7 @@ CHECK_UNUSED static void check_on_thread(void (*body)(void)) {
     CHECK(pthread_sigmask(SIG_SETMASK, &all, &own.mask) == 0);
     CHECK(pthread_create(&thread, NULL, check_perform, &own) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(own.returned);
     CHECK(pthread_sigmask(SIG_SETMASK, &own.mask, NULL) == 0);
 }
 

@@ -326,7 +326,7 @@ static void test_deliveries(void) {
                                         receiver_destroy, &cycle, NULL));
         wait_for("the handler", &work.started, i);
         CHECK_OK(selene_cycle_drain(cycle, 50 * S));
-        CHECK_OK(selene_clock_set(scheduler, present(scheduler) + 45 * S));
+        reach(scheduler, present(scheduler) + 45 * S);
         wait_for("the stop", &work.stopped, i);
         wait_for("the return", &work.returned, i);
         wait_for("the report", &receiver.calls, 1);

@@ -308,7 +308,7 @@ static void test_inline(void) {
 
 /* ---- a driver ----------------------------------------------------------------------------------------------------- */
 
-enum neighbour { HONEST, HANGS, FAILS };
+enum neighbour { HONEST, HANGS, FAILS, LINGERS };
 
 static void sleep_long(struct work *work, selene_run run, const selene_run_info *info) {
     int32_t reason = -1;
@@ -324,14 +324,18 @@ static void neighbour(enum neighbour kind) {
     enum { HANGING = 6, SECONDS = 100 };
     selene_scheduler scheduler = open_with_grace(S, 0);
     selene_driver config = SELENE_DRIVER_INIT;
-    struct work tick = {.behaviour = COMPLETE}, other = {.behaviour = ASK, .ask = sleep_long};
-    struct work hanging[HANGING] = {{.behaviour = GATE}, {.behaviour = GATE}, {.behaviour = GATE},
-                                    {.behaviour = GATE}, {.behaviour = GATE}, {.behaviour = GATE}};
+    /* Not on the stack: the close leaves handlers behind. */
+    static struct work tick = {.behaviour = COMPLETE},
+                       other = {.behaviour = ASK, .ask = sleep_long};
+    static struct work hanging[HANGING] = {{.behaviour = GATE}, {.behaviour = GATE},
+                                           {.behaviour = GATE}, {.behaviour = GATE},
+                                           {.behaviour = GATE}, {.behaviour = GATE}};
     selene_task a = refresh_once("tick", 3), b = refresh_once("other", 5);
     int seconds_late = 0;
     a.schedule = b.schedule = SELENE_SCHEDULE_PERIODIC;
     a.period = S;
-    b.period = kind == FAILS ? SELENE_DAY : 1;
+    b.period = kind == FAILS || kind == LINGERS ? SELENE_DAY : 1;
+    if (kind == LINGERS) other.behaviour = COMPLETE_GATE;
     if (kind == FAILS) {
         other.behaviour = COMPLETE;
         other.outcome = SELENE_OUTCOME_FAILED;
@@ -384,6 +388,10 @@ static void test_hangs(void) {
 static void test_fails(void) {
     neighbour(FAILS);
 }
+/* Its run is over, its window is not. */
+static void test_lingers(void) {
+    neighbour(LINGERS);
+}
 
 int main(int argc, char **argv) {
     check_begin(argc, argv);
@@ -401,5 +409,7 @@ int main(int argc, char **argv) {
     run_test("R3 beside an honest long run a task of a driver runs on time", test_honest);
     run_test("R3 beside a run that hangs a task of a driver runs on time", test_hangs);
     run_test("R3 beside a run that fails a task of a driver runs on time", test_fails);
+    run_test("R3 beside a handler that completes and lingers a task of a driver runs on time",
+             test_lingers);
     return check_end();
 }

@@ -8,6 +8,7 @@
 #include "governor.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 
 /* ---- deadlines ---------------------------------------------------------------- */
 
@@ -72,6 +73,44 @@ static void test_week(void) {
     CHECK_BETWEEN(7 * 24, atomic_load(&work.returned), 7 * 24 + 1);
     CHECK_INT(START + 7 * SELENE_DAY, present(scheduler));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/* How often threads go to sleep in a week of hourly runs; beside a run in flight the lanes stay in their window. */
+static long sleeps_of_week(uint32_t lanes, int beside) {
+    selene_scheduler scheduler = open_told();
+    struct work work = {.behaviour = COMPLETE}, long_work = {.behaviour = GATE};
+    selene_task task = task_of("a");
+    selene_driver terms = SELENE_DRIVER_INIT;
+    struct rusage before, after;
+    add_handler(scheduler, "a", &work);
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = H;
+    add(scheduler, task);
+    atomic_store(&gate, 0);
+    if (beside) {
+        add_handler(scheduler, "long", &long_work);
+        add(scheduler, once_of("long"));
+    }
+    terms.refresh_lanes = lanes;
+    CHECK_OK(selene_driver_start(scheduler, &terms));
+    if (beside) wait_for("the handler", &long_work.started, 1);
+    getrusage(RUSAGE_SELF, &before);
+    for (int hour = 1; hour <= 7 * 24; hour++) {
+        reach(scheduler, START + hour * H);
+        wait_for("a run", &work.returned, hour);
+    }
+    getrusage(RUSAGE_SELF, &after);
+    atomic_store(&gate, 1);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+    return after.ru_nvcsw - before.ru_nvcsw;
+}
+
+static void test_idle_lanes(void) {
+    for (int beside = 0; beside < 2; beside++) {
+        long few = sleeps_of_week(4, beside), many = sleeps_of_week(64, beside);
+        printf("%s: %ld with 4 lanes, %ld with 64\n", beside ? "beside a run" : "alone", few, many);
+        CHECK(many < 3 * few);
+    }
 }
 
 /* ---- lanes ------------------------------------------------------------------------- */
@@ -549,6 +588,7 @@ int main(int argc, char **argv) {
              test_deadline);
     run_test("B3 a driver wakes at the instant at which a task is due", test_driver);
     run_test("B3 a driver's week passes, each run at its instant", test_week);
+    run_test("V22 threads wake for a run with 64 lanes as often as with 4", test_idle_lanes);
     run_test("B3 a thread of the host waits in a lane", test_lane);
     run_test("B3 a handler sleeps on the clock of its scheduler", test_sleep);
     run_test("B3 a drain lasts as long as its grace on the clock that is told", test_drain);

@@ -12,7 +12,7 @@
 #error "Selene has been tried on no machine of 32 bits but WebAssembly"
 #endif
 
-// ---- Monitor: a mutex with two condition variables: something has changed, there is work ----
+// ---- Monitor: a mutex, threads that wait for any change, and lines of threads that are called one by one ----
 
 typedef struct platform_monitor platform_monitor;
 
@@ -25,16 +25,20 @@ int32_t platform_monitor_enter(platform_monitor *_Nonnull monitor);
 void platform_monitor_unlock(platform_monitor *_Nonnull monitor);
 // Waits for a broadcast, at most this many nanoseconds of CLOCK_MONOTONIC; may wake spuriously.
 void platform_monitor_wait(platform_monitor *_Nonnull monitor, int64_t nanoseconds, int is_own);
-// How many of the library's own threads wait or rest; -1 while one that was woken has not come back.
+// How many of the library's own threads wait, in a line or not; -1 while one that was woken has not come back.
 int64_t platform_monitor_still(platform_monitor *_Nonnull monitor);
-// Waits until another thread unlocks, waits or rests; may return early.
+// Waits until another thread unlocks or waits; may return early.
 void platform_monitor_watch(platform_monitor *_Nonnull monitor, int64_t nanoseconds);
 // The caller holds the lock.
 void platform_monitor_broadcast(platform_monitor *_Nonnull monitor);
-// Waits until there is work, however long; may wake for no reason.
-void platform_monitor_rest(platform_monitor *_Nonnull monitor);
-// Wakes the thread that rests, and no other.
-void platform_monitor_call(platform_monitor *_Nonnull monitor);
+// Threads that wait for their call; NULL: none. The one that came last is called first. Guarded by the lock.
+typedef struct platform_place *platform_line;
+// Waits in a line until it is called, however long.
+void platform_monitor_line_up(platform_monitor *_Nonnull monitor,
+                              platform_line _Nullable *_Nonnull line);
+// Wakes one thread of a line; whether there was one.
+int32_t platform_monitor_call(platform_monitor *_Nonnull monitor,
+                              platform_line _Nullable *_Nonnull line);
 
 // The lock of the process-wide registry; held across fork(), so the child finds the registry whole.
 void platform_registry_lock(void);

@@ -51,11 +51,14 @@ void platform_monitor_watch(platform_monitor *monitor, int64_t nanoseconds) {
 void platform_monitor_broadcast(platform_monitor *monitor) {
     (void)monitor;
 }
-void platform_monitor_rest(platform_monitor *monitor) {
+void platform_monitor_line_up(platform_monitor *monitor, platform_line *line) {
     (void)monitor;
+    (void)line;
 }
-void platform_monitor_call(platform_monitor *monitor) {
+int32_t platform_monitor_call(platform_monitor *monitor, platform_line *line) {
     (void)monitor;
+    (void)line;
+    return 0;
 }
 
 // ---- Registry ----
