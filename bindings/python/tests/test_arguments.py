@@ -35,6 +35,30 @@ def test_a_function_is_called_with_them_and_the_store_keeps_them(tmp_path: Path)
     assert seen == [("later", 7, "grün"), ("now", 8, "nobody")]
 
 
+@pytest.mark.parametrize(
+    "input",
+    [
+        b'{"args":[7],"kwargs":{"to":"Ada"}}',
+        b'{"kwargs": {"to": "Ada"}, "args": [7]}',
+        b'{"args": [7], "kwargs": {"to": "gr\\u00fcn"}}',
+        b'{"args": [NaN], "kwargs": {}}',
+        b'{"args": [7], "kwargs": {"to": "Ada", "to": "Eve"}}',
+        b'{"args": [7], "kwargs": {}}\n',
+        b'{"args": 7, "kwargs": {}}',
+        b'{"args": [], "kwargs": []}',
+    ],
+)
+def test_what_somebody_else_wrote_is_an_input_and_no_call(input: bytes) -> None:
+    with Scheduler() as scheduler:
+
+        def anything(run: Run, *args: Any, **kwargs: Any) -> None:
+            seen.append((run.input, args, kwargs))
+
+        scheduler.enqueue("foreign", handler=anything, input=input)
+        scheduler.run_cycle(budget=30)
+    assert seen == [(input, (), {})]
+
+
 def test_so_are_coroutines_tasks_of_the_decorator_and_what_takes_any_arguments() -> None:
     async def main() -> None:
         with Scheduler() as scheduler:

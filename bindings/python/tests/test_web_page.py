@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
@@ -33,6 +34,7 @@ from pages import (
 )
 from pyselene import Scheduler, State, Task
 from pyselene.cli.page.store import StoreBoard
+from pyselene.cli.page.watcher import Watcher
 from test_cli import SOURCES, command, environment, folder, here, wait_for
 
 __all__ = ["folder"]
@@ -318,6 +320,29 @@ def test_prometheus_reads_the_metrics(scheduler: Scheduler, site: Site) -> None:
     assert value("selene_run_duration_seconds_sum", kind="refresh") < 60
     assert value("selene_trouble", trouble="store") == 0
     assert value("selene_clients") == 0
+
+
+def test_a_run_that_began_before_the_page_was_served_has_no_duration(folder: Path) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    with Scheduler(folder / "s.db") as scheduler:
+
+        @scheduler.handler("long")
+        def long(run: selene.Run) -> None:
+            begun.set()
+            may_end.wait()
+
+        scheduler.enqueue("early", handler="long")
+        with scheduler.driver():
+            begun.wait()
+            watcher = Watcher(scheduler)
+            may_end.set()
+            while not watcher.runs():
+                time.sleep(0.01)
+            (run,) = watcher.runs()
+            assert (run.id, run.begin_ns, run.outcome) == ("early", None, "new_data")
+            totals = watcher.totals()
+            assert (totals.ended, totals.taken) == ({("refresh", "new_data"): 1}, {})
+            watcher.close()
 
 
 def test_a_page_of_a_store_that_another_process_serves(folder: Path) -> None:

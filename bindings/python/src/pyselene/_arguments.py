@@ -28,16 +28,18 @@ def packed(args: Iterable[Any], kwargs: Mapping[str, Any] | None) -> bytes:
 
 
 def unpacked(input: bytes) -> tuple[list[Any], dict[str, Any]] | None:
-    """What was packed; None for other inputs.
+    """What was packed; None for other inputs, also for JSON of somebody else that has these two names.
 
-    >>> unpacked(packed([7], None)), unpacked(b"7")
-    (([7], {}), None)
+    >>> unpacked(packed([7], None)), unpacked(b"7"), unpacked(b'{"args":[7],"kwargs":{}}')
+    (([7], {}), None, None)
     """
     try:
         found = json.loads(input)
+        if not isinstance(found, dict) or found.keys() != {"args", "kwargs"}:
+            return None
+        args, kwargs = found["args"], found["kwargs"]
+        # The same bytes: no other writer of JSON sets names, spaces and letters as `packed` does.
+        is_ours = isinstance(args, list) and isinstance(kwargs, dict) and packed(args, kwargs) == bytes(input)
     except ValueError:
         return None
-    if not isinstance(found, dict) or found.keys() != {"args", "kwargs"}:
-        return None
-    args, kwargs = found["args"], found["kwargs"]
-    return (args, kwargs) if isinstance(args, list) and isinstance(kwargs, dict) else None
+    return (args, kwargs) if is_ours else None

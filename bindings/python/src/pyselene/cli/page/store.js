@@ -120,7 +120,8 @@ function show(state, mayChange) {
     make("td", "", window.end === null ? `open, until ${clock(window.deadline)}` : (window.outcome || "").replaceAll("_", " ")))),
   "none yet");
   fill("runs", state.runs.map((run) => make("tr", "", make("td", "", make("b", "", run.id), run.attempt > 1 ? make("small", "", `attempt ${run.attempt}`) : ""),
-    make("td", "when", clock(run.begin)), make("td", "num", span(run.seconds)),
+    make("td", "when", run.begin === null ? "before" : clock(run.begin)),
+    make("td", "num", run.seconds === null ? "" : span(run.seconds)),
     make("td", run.outcome === "failed" || run.outcome === "abandoned" ? "bad" : "", make("i", `dot ${run.outcome}`), run.outcome.replaceAll("_", " "),
       run.message ? make("small", "", run.message) : ""))), "none yet");
   fill("clients", state.clients.map((client) => make("tr", "", make("td", "", make("b", "", String(client.process)), make("small", "", client.command || "has ended")),

@@ -38,7 +38,7 @@ def metrics(scheduler: Scheduler, watcher: Watcher) -> str:
         ],
     )  # fmt: skip
     tell(
-        "selene_run_duration_seconds", "histogram", "How long these runs took, by kind.",
+        "selene_run_duration_seconds", "histogram", "How long those took that began since then, too, by kind.",
         [sample for kind, taken in sorted(totals.taken.items()) for sample in _histogram(kind, *taken)],
     )  # fmt: skip
     tell(

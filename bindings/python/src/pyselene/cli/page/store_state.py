@@ -185,8 +185,8 @@ def _runs(watcher: Watcher) -> Iterator[dict[str, Any]]:
     for run in watcher.runs()[:_RUNS]:
         yield {
             "id": run.id,
-            "begin": run.begin_ns // 1_000_000,
-            "seconds": (run.end_ns - run.begin_ns) / 1e9,
+            "begin": None if run.begin_ns is None else run.begin_ns // 1_000_000,
+            "seconds": None if run.begin_ns is None else (run.end_ns - run.begin_ns) / 1e9,
             "outcome": run.outcome,
             "message": run.message,
             "attempt": run.attempt,

@@ -37,10 +37,10 @@ class WindowSeen:
 
 @dataclass(slots=True)
 class RunSeen:
-    """A run that ended, or was stopped, while somebody watched."""
+    """A run that ended, or was stopped, while somebody watched; None: it began before."""
 
     id: str
-    begin_ns: int
+    begin_ns: int | None
     end_ns: int
     outcome: str
     message: str
@@ -175,7 +175,7 @@ class Watcher:
                     self._troubles[name] = (event.time_ns, str(event.error))
 
     def _completed(self, event: Event) -> None:
-        begin, attempt, cycle = self._begun.pop(event.id, (event.time_ns, event.attempts, event.cycle))
+        begin, attempt, cycle = self._begun.pop(event.id, (None, event.attempts, event.cycle))
         outcome = str(event.detail) if isinstance(event.detail, Outcome) else "failed"
         self._runs.append(RunSeen(event.id, begin, event.time_ns, outcome, event.message, attempt))
         if cycle in self._windows:
@@ -184,6 +184,8 @@ class Watcher:
         for kind in event.kinds:
             key = (str(kind), outcome)
             self._totals.ended[key] = self._totals.ended.get(key, 0) + 1
+            if begin is None:
+                continue
             taken = (event.time_ns - begin) / 1e9
             counts_of_kind, total = self._totals.taken.get(str(kind), ([0] * (len(BUCKETS) + 1), 0.0))
             counts_of_kind[bisect_left(BUCKETS, taken)] += 1
