@@ -114,8 +114,8 @@ package final class Cycle {
   var linedLanes = 0
   /// Whether a lane is in a handler, also in one whose run is over.
   var hasLaneInHandler: Bool { lanes > lookingLanes + linedLanes }
-  /// Threads of the host that wait in it for something to happen.
-  var waiting = 0
+  /// Lanes of the host whose threads wait in it for a run.
+  var waitingLanes = 0
   /// Nothing more is dispatched: nothing was left to run, or the host said so.
   var isDone = false
   /// What its host waits for with a descriptor, or nil.

@@ -98,7 +98,7 @@ extension Scheduler {
         try save(at: now)
       }
       if cycle.isDone { return .done }
-      guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
+      guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now, isLane: true) else {
         cycle.watch?.sleep(cycle, until: wakeAt, at: now, table)
         return .wait(until: wakeAt)
       }
@@ -228,10 +228,12 @@ extension Scheduler {
   /// use: the instant has come, or the host's clock stands still meanwhile.
   ///
   /// - Throws: `forked`, as `leave`.
-  private func wait(for cycle: Cycle, until: Instant, at now: Instant) throws(SeleneError) -> Instant? {
+  private func wait(
+    for cycle: Cycle, until: Instant, at now: Instant, isLane: Bool = false
+  ) throws(SeleneError) -> Instant? {
     guard clock.wakes, now < until else { return nil }
-    cycle.waiting += 1
-    defer { cycle.waiting -= 1 }
+    if isLane { cycle.waitingLanes += 1 }
+    defer { if isLane { cycle.waitingLanes -= 1 } }
     if try !settleDeliveries() { rest(in: cycle, until: until, at: now) }
     // A scheduler that was closed has ended its cycles.
     guard !cycle.isEnded else { return now }

@@ -184,7 +184,7 @@ extension Scheduler {
     return cycles.contains { cycle in
       guard cycle.mode == .lanes else { return false }
       if let watch = cycle.watch { return !watch.isAsleep }
-      guard cycle.waiting == 0 else { return false }
+      guard cycle.waitingLanes == 0 else { return false }
       var isInHandler = false
       lanes.forEach { if $0.cycle === cycle && $0.run != nil && !$0.isLeftBehind { isInHandler = true } }
       return !isInHandler

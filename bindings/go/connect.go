@@ -31,7 +31,7 @@ func Connect(connection Connection) (*Scheduler, error) {
 	if err := check(func() C.selene_status { return C.selene_scheduler_connect(&raw, &handle) }); err != nil {
 		return nil, err
 	}
-	s := newScheduler(handle, false)
+	s := newScheduler(handle, false, false)
 	s.isConnection = true
 	return s, nil
 }

@@ -31,6 +31,8 @@ type Driver struct {
 	Grace time.Duration
 	// Report is told of each window; it may be called by two goroutines at once.
 	Report func(*Report)
+	// Opened is called once, when it is open: a test that advances its clock waits for that.
+	Opened func()
 }
 
 // Drive opens windows whenever something can run, and works through them on goroutines, until the context ends: then nothing
@@ -69,6 +71,9 @@ func (s *Scheduler) Drive(ctx context.Context, driver Driver) error {
 	}
 	if err := check(func() C.selene_status { return C.selene_driver_open(s.handle, &raw, nil) }); err != nil {
 		return err
+	}
+	if driver.Opened != nil {
+		driver.Opened()
 	}
 	stopped := make(chan struct{})
 	ended := make(chan struct{})

@@ -281,6 +281,16 @@ func (r *Run) Stopping() Stop {
 	return Stop(reason)
 }
 
+// Sleep waits until so much scheduler time has passed, or until it should stop; what Stopping says then. On the clock of a
+// test that is when the test has moved it so far.
+func (r *Run) Sleep(duration time.Duration) Stop {
+	var reason C.int32_t
+	if C.selene_run_sleep(r.token, C.int64_t(duration), &reason) != C.SELENE_OK {
+		return StopShutdown
+	}
+	return Stop(reason)
+}
+
 // Remaining is how long until it is asked to stop; 0 if it was, or is over.
 func (r *Run) Remaining() time.Duration {
 	var remaining C.int64_t
@@ -382,7 +392,14 @@ func (c runContext) Err() error {
 	}
 }
 
-func (c runContext) Deadline() (time.Time, bool) { return time.Time{}, false }
+// Deadline is when the run is asked to stop at the latest, if that is known; not by a test's clock, which others do not follow.
+func (c runContext) Deadline() (time.Time, bool) {
+	at := c.run.ExpiresAt()
+	if at.IsZero() || c.run.scheduler.isTold {
+		return time.Time{}, false
+	}
+	return at, true
+}
 
 // call gives a run to its handler; what it made of it, and whether its goroutine ended in it.
 func call(ctx context.Context, handler Handler, run *Run, finished func(error, bool)) {

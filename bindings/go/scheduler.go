@@ -16,8 +16,9 @@ import (
 
 // Scheduler has tasks and handlers. Any goroutine may use it, handlers too.
 type Scheduler struct {
-	handle   C.selene_scheduler
-	hasClock bool
+	handle C.selene_scheduler
+	// isTold: time is what a test says; isPulled: and runs are pulled.
+	isTold, isPulled bool
 	// isConnection: its calls are made by another process.
 	isConnection bool
 	handlers     sync.Map
@@ -33,14 +34,14 @@ type Scheduler struct {
 	cycles map[C.selene_cycle]*work
 }
 
-func newScheduler(handle C.selene_scheduler, hasClock bool) *Scheduler {
-	return &Scheduler{handle: handle, hasClock: hasClock, cycles: map[C.selene_cycle]*work{}}
+func newScheduler(handle C.selene_scheduler, isTold, isPulled bool) *Scheduler {
+	return &Scheduler{handle: handle, isTold: isTold, isPulled: isPulled, cycles: map[C.selene_cycle]*work{}}
 }
 
-// canWait is nil unless time is what a test says.
+// canWait is nil unless a test said that it has neither threads nor time of its own.
 func (s *Scheduler) canWait() error {
-	if s.hasClock {
-		return &Error{Status: ErrUnsupported, Detail: "a scheduler with the clock of a test does not wait: Begin pulls"}
+	if s.isPulled {
+		return &Error{Status: ErrUnsupported, Detail: "opened with a Clock and NoThreads; only Begin, which pulls, is possible"}
 	}
 	return nil
 }
@@ -150,6 +151,17 @@ func (s *Scheduler) Now() (time.Time, error) {
 // SetClock says what time it is, to a scheduler that was opened with a Clock.
 func (s *Scheduler) SetClock(now time.Time) error {
 	return check(func() C.selene_status { return C.selene_clock_set(s.handle, instant(now)) })
+}
+
+// Advance lets time pass up to an instant, for a scheduler that was opened with a Clock: from one instant at which something
+// is due to the next, and at each it waits until all that is due is done, also by handlers. It returns when something is due
+// next; the zero time: nothing is. Handlers that take more than ten real seconds are an ErrBusy, which names them.
+func (s *Scheduler) Advance(to time.Time) (time.Time, error) {
+	next := C.int64_t(C.SELENE_NEVER)
+	err := check(func() C.selene_status {
+		return C.selene_clock_advance(s.handle, instant(to), C.SELENE_ADVANCE_HANDLERS, 10*C.SELENE_SECOND, &next)
+	})
+	return moment(next), err
 }
 
 // NextWakeup is when the next window is worth opening; the zero time: when something changes.

@@ -205,7 +205,7 @@ type Options struct {
 	Relaxed bool
 	// NoThreads lets the library start no thread. This package needs none: handlers run on goroutines.
 	NoThreads bool
-	// Clock is that of a test: time stands here until SetClock.
+	// Clock is that of a test: time stands here until SetClock or Advance. With NoThreads runs are pulled (Begin).
 	Clock time.Time
 }
 
@@ -260,7 +260,7 @@ func Open(options Options) (*Scheduler, error) {
 	if err := check(func() C.selene_status { return C.selene_scheduler_open(&raw, &handle) }); err != nil {
 		return nil, err
 	}
-	return newScheduler(handle, !options.Clock.IsZero()), nil
+	return newScheduler(handle, !options.Clock.IsZero(), !options.Clock.IsZero() && options.NoThreads), nil
 }
 
 func limit(count uint32) C.uint32_t {

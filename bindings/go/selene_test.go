@@ -286,6 +286,80 @@ func TestAWindowEndsByItsDeadlineAndACloseAtOnceWhateverAHandlerDoes(t *testing.
 	<-returned
 }
 
+func TestANightlyJobsWeekPassesOnAClockOfATest(t *testing.T) {
+	midnight := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := opened(t, Options{Clock: midnight})
+	var nights []time.Time
+	must(t, s.Handler("backup", func(_ context.Context, run *Run) error {
+		nights = append(nights, run.StartedAt().UTC())
+		equal(t, run.Sleep(4*time.Second), StopNone)
+		return nil
+	}))
+	task := Periodic("backup", 24*time.Hour)
+	task.InitialDelay = 3 * time.Hour
+	register(t, s, task)
+	ctx, cancel := context.WithCancel(context.Background())
+	opened, driven := make(chan struct{}), make(chan error)
+	go func() { driven <- s.Drive(ctx, Driver{Opened: func() { close(opened) }}) }()
+	<-opened
+	next, err := s.Advance(midnight)
+	must(t, err)
+	equal(t, next.UTC(), midnight.Add(3*time.Hour))
+	_, err = s.Advance(midnight.Add(7 * 24 * time.Hour))
+	must(t, err)
+	// A period counts from the end of the run before.
+	var expected []time.Time
+	for day := time.Duration(0); day < 7; day++ {
+		expected = append(expected, midnight.Add(3*time.Hour+day*(24*time.Hour+4*time.Second)))
+	}
+	equal(t, fmt.Sprint(nights), fmt.Sprint(expected))
+	cancel()
+	equal(t, errors.Is(<-driven, context.Canceled), true)
+}
+
+func TestTheContextOfARunHasTheDeadlineOfTheRun(t *testing.T) {
+	for _, clock := range []time.Time{{}, time.Unix(3600, 0)} {
+		s := opened(t, Options{Clock: clock})
+		must(t, s.Handler("a", func(ctx context.Context, run *Run) error {
+			at, isKnown := ctx.Deadline()
+			equal(t, isKnown, clock.IsZero())
+			if isKnown {
+				equal(t, at.Equal(run.ExpiresAt()), true)
+			}
+			return nil
+		}))
+		register(t, s, Once("a"))
+		report, err := s.Run(context.Background(), Window{Budget: long})
+		must(t, err)
+		equal(t, report.Runs[0].Outcome, OutcomeNewData)
+	}
+}
+
+func TestAWindowOfAClockOfATestEndsWhenTheTestSaysSo(t *testing.T) {
+	start := time.Unix(3600, 0)
+	s := opened(t, Options{Clock: start})
+	begun := make(chan struct{})
+	must(t, s.Handler("deaf", func(_ context.Context, run *Run) error {
+		close(begun)
+		for run.Sleep(time.Hour) == StopNone {
+		}
+		return errors.New("stopped")
+	}))
+	register(t, s, Once("deaf"))
+	reports := make(chan *Report)
+	go func() {
+		report, err := s.Run(context.Background(), Window{Budget: time.Minute})
+		must(t, err)
+		reports <- report
+	}()
+	<-begun
+	_, err := s.Advance(start.Add(time.Minute))
+	must(t, err)
+	report := <-reports
+	equal(t, len(report.Runs), 1)
+	equal(t, report.Runs[0].StopReason, StopExpiring)
+}
+
 func TestProgressIsToldAndAStalledRunIsAskedToStop(t *testing.T) {
 	start := time.Unix(3600, 0)
 	s := opened(t, Options{Clock: start, NoThreads: true})

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -809,6 +810,30 @@ public final class Tests {
             }
             run.complete(Outcome.NEW_DATA);
             return run.id();
+        }
+    }
+
+    public static void aNightlyJobsWeekPassesOnAClockOfATest() {
+        Instant midnight = Instant.parse("2026-01-01T00:00:00Z");
+        List<Instant> nights = new ArrayList<>();
+        List<Stop> stops = new ArrayList<>();
+        try (Scheduler scheduler = opened(Options.builder().clock(midnight).build())) {
+            scheduler.addHandler("backup", run -> {
+                nights.add(run.startedAt());
+                stops.add(run.sleep(Duration.ofSeconds(4)));
+                return Result.newData();
+            });
+            scheduler.register(Task.periodic("backup", Duration.ofHours(24)).initialDelay(Duration.ofHours(3)).build());
+            scheduler.startDriver(Driver.builder().build());
+            equal(scheduler.advance(midnight), midnight.plus(Duration.ofHours(3)));
+            scheduler.advance(midnight.plus(Duration.ofDays(7)));
+            List<Instant> expected = new ArrayList<>();
+            for (int day = 0; day < 7; day++) {
+                // A period counts from the end of the run before.
+                expected.add(midnight.plus(Duration.ofHours(3)).plus(Duration.ofHours(24).plusSeconds(4).multipliedBy(day)));
+            }
+            equal(nights, expected);
+            equal(stops, Collections.nCopies(7, Stop.NONE));
         }
     }
 

@@ -21,7 +21,7 @@ HEAD = "// Written by tools/java.py from include/api.json: make interface.\npack
 ALIASES = {alias["name"]: alias["type"] for alias in API["types"]}
 CALLBACKS = {callback["name"] for callback in API["callbacks"]}
 #: Functions whose status is an answer rather than an error.
-ANSWERS = {"selene_scheduler_drain", "selene_run_stopping", "selene_run_remaining"}
+ANSWERS = {"selene_scheduler_drain", "selene_run_stopping", "selene_run_sleep", "selene_run_remaining"}
 #: Families of numbers of which a value is one: the enum's name, whether a newer library may answer one that is not
 #: known here, and what it is.
 FAMILIES = {

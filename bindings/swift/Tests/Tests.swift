@@ -316,6 +316,36 @@ struct Broken: Error, CustomStringConvertible { let description: String }
     #expect(await cancelled.value == nil)
   }
 
+  @MainActor
+  @Test("on the main actor a close waits for handlers that need it (V5)") func closeOnMainActor() async throws {
+    let folder = try Folder()
+    let options = Options(path: folder.path + "/store")
+    for end in ["close", "stopDriver", "drain"] {
+      let scheduler = try opened(options)
+      let log = Log()
+      try scheduler.handle("a") { _ in
+        try await log.until("ends")
+        await MainActor.run { log.add("was here") }
+        return .newData
+      }
+      try scheduler.startDriver(Driver(ungoverned: true))
+      try scheduler.register(.once(end, handler: "a"))
+      while try scheduler.task(end).state != .running { try await Task.sleep(for: .milliseconds(1)) }
+      log.add("ends")
+      switch end {
+      case "drain": #expect(try await scheduler.drain(awaiting: long))
+      case "stopDriver": try await scheduler.stopDriver(awaiting: long)
+      default: break
+      }
+      try await scheduler.close(awaiting: long)
+      #expect(log.all == ["ends", "was here"])
+      let again = try opened(options)
+      #expect(try again.task(end).state == .succeeded)
+      try again.close()
+    }
+    withExtendedLifetime(folder) {}
+  }
+
   @Test("a store can be closed and opened again, groups and conditions too") func stores() throws {
     let folder = try Folder()
     let path = folder.path + "/store"

@@ -19,6 +19,11 @@ public struct SeleneError: Error, Hashable, Sendable, CustomStringConvertible {
   static var closed: SeleneError {
     SeleneError(status: .invalidHandle, detail: "the scheduler is closed", field: "", found: "", allowed: "")
   }
+
+  static var noThread: SeleneError {
+    SeleneError(
+      status: .exhausted, detail: "the system refused to start a thread", field: "", found: "", allowed: "")
+  }
 }
 
 /// Throws what the last call, on this thread, was refused for.

@@ -74,12 +74,23 @@ public final class Scheduler: Sendable {
   /// tasks wait again as before the run. A second close does nothing.
   public func close(grace: Duration = .zero) throws(SeleneError) { try core.close(grace) }
 
-  /// Lets nothing more be dispatched, and waits until nothing runs; false: something still does.
+  /// The same without blocking this thread: handlers that need it, as those do that wait for the main actor, can complete.
+  public func close(awaiting grace: Duration) async throws(SeleneError) {
+    try await onThread { () throws(SeleneError) in try self.close(grace: grace) }
+  }
+
+  /// Lets nothing more be dispatched, and waits until nothing runs; false: something still does. It blocks this thread for
+  /// the grace at most.
   public func drain(grace: Duration = .zero) throws(SeleneError) -> Bool {
     let status = selene_scheduler_drain(handle, grace.nanoseconds)
     if status == SELENE_ERROR_BUSY { return false }
     try check(status)
     return true
+  }
+
+  /// The same without blocking this thread.
+  public func drain(awaiting grace: Duration) async throws(SeleneError) -> Bool {
+    try await onThread { () throws(SeleneError) in try self.drain(grace: grace) }
   }
 
   /// Ends a drain.
@@ -195,6 +206,11 @@ public final class Scheduler: Sendable {
   /// Stops it; runs in its windows are stopped and have the grace to return, for which it blocks this thread.
   public func stopDriver(grace: Duration = .zero) throws(SeleneError) {
     try check(selene_driver_stop(handle, grace.nanoseconds))
+  }
+
+  /// The same without blocking this thread.
+  public func stopDriver(awaiting grace: Duration) async throws(SeleneError) {
+    try await onThread { () throws(SeleneError) in try self.stopDriver(grace: grace) }
   }
 
   /// Events from now on, of which so many wait at most; those that find no room are lost, and counted. What happened at

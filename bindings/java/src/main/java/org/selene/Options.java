@@ -217,7 +217,7 @@ public final class Options {
             return flag(Layout.OPTIONS_NO_THREADS);
         }
 
-        /** The clock of a test: it stands here until {@link Scheduler#setClock}, and runs are pulled. */
+        /** The clock of a test: it stands here until {@link Scheduler#setClock} or {@link Scheduler#advance}. */
         public Builder clock(Instant start) {
             Struct.put(raw, Layout.Options.CLOCK_START, Time.nanoseconds(start));
             return flag(Layout.OPTIONS_SET_CLOCK);

@@ -246,7 +246,7 @@ final class Raw {
     static native int selene_run_stopping(long run, long outReason);
 
     /** Waits until so much scheduler time has passed, or the run is asked to stop. */
-    static native void selene_run_sleep(long run, long nanoseconds, long outReason);
+    static native int selene_run_sleep(long run, long nanoseconds, long outReason);
 
     /** Gives how much time a run has until it is asked to stop. */
     static native int selene_run_remaining(long run, long outRemaining);

@@ -121,6 +121,18 @@ public final class Run implements Step {
         return stopReason() != Stop.NONE;
     }
 
+    /**
+     * Waits until so much scheduler time has passed, or until it should stop; what {@link #stopReason} says then. On the clock
+     * of a test that is when the test has moved it so far.
+     */
+    public Stop sleep(Duration duration) {
+        try (Lent lent = new Lent()) {
+            Lent.Block reason = lent.room(4);
+            int status = Raw.selene_run_sleep(token(), Time.nanoseconds(duration), reason.address);
+            return status == Layout.OK ? Stop.of(reason.getInt(0)) : Stop.SHUTDOWN;
+        }
+    }
+
     /** How long until it is asked to stop; zero if it was, or is over. */
     public Duration remaining() {
         try (Lent lent = new Lent()) {

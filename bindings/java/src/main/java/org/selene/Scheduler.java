@@ -20,6 +20,9 @@ import java.util.function.LongFunction;
  * <p>What is refused is a {@link SeleneException}, and nothing has changed.
  */
 public final class Scheduler implements AutoCloseable {
+    /** How long advance waits for handlers at an instant, ns of the system's clock. */
+    private static final long PATIENCE = 10_000_000_000L;
+
     private final long handle;
     /** Runs that a stop is told. */
     final ConcurrentHashMap<Long, Run> live = new ConcurrentHashMap<>();
@@ -168,6 +171,16 @@ public final class Scheduler implements AutoCloseable {
     /** Says what time it is, to a scheduler that was opened with a clock. */
     public void setClock(Instant now) {
         Raw.selene_clock_set(handle, Time.nanoseconds(now));
+    }
+
+    /**
+     * Lets time pass up to an instant, for a scheduler that was opened with a clock: from one instant at which something is
+     * due to the next, and at each it waits until all that is due is done, also by handlers. When something is due next;
+     * null: nothing is. Handlers that take more than ten real seconds are {@link Status#BUSY}, which names them.
+     */
+    public @Nullable Instant advance(Instant to) {
+        long at = Time.nanoseconds(to);
+        return Time.instant(number(out -> Raw.selene_clock_advance(handle, at, Layout.ADVANCE_HANDLERS, PATIENCE, out)));
     }
 
     /** When the next window is worth opening; null: when something changes. */
