@@ -518,8 +518,18 @@ def test_a_browser_shows_it_and_changes_tasks_with_the_token(scheduler: Schedule
     assert "later is cancelled" in page.run("document.querySelector('tr.more pre').innerText")
 
 
+CUT_BUTTONS = """
+[...document.querySelectorAll('button')].filter((button) => {
+  const box = button.getBoundingClientRect();
+  for (let around = button.parentElement; box.width && around; around = around.parentElement)
+    if (getComputedStyle(around).overflowX !== 'visible' && box.right > around.getBoundingClientRect().right) return true;
+  return false;
+}).map((button) => button.innerText)
+"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 901, 820, 390])
 def test_it_has_the_colours_of_the_house_and_fits_a_phone(
     scheduler: Scheduler, site: Site, page: Tab, tmp_path: Path, scheme: str, width: int
 ) -> None:
@@ -539,6 +549,8 @@ def test_it_has_the_colours_of_the_house_and_fits_a_phone(
     # Nothing is wider than the screen.
     assert page.run("document.documentElement.scrollWidth") <= width
     assert page.run("document.querySelector('#tasks').getBoundingClientRect().right") <= width
+    # No button is cut by what holds it.
+    assert page.run(CUT_BUTTONS) == []
 
 
 def test_another_page_in_the_browser_can_do_nothing(scheduler: Scheduler, site: Site, page: Tab) -> None:

@@ -269,7 +269,7 @@ impl Scheduler {
         Scheduler { core: Arc::new(core) }
     }
 
-    /// Lets other processes of this user connect ([`Connection`]) until it is closed, at the store's path and "-sock".
+    /// Lets other processes of this user connect ([`Connection`](crate::Connection)) until it is closed, at the store's path and "-sock".
     pub fn serve(&self) -> Result<()> {
         self.serve_at("")
     }
