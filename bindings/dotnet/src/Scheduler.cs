@@ -9,7 +9,8 @@ using System.Threading.Tasks;
 namespace Selene
 {
     /// <summary>
-    /// Has tasks and handlers. Any thread may use it, handlers too; it lives until it is disposed of. What is refused is a
+    /// Has tasks and handlers. Any thread may use it, handlers too; it lives until it is disposed of. With Mono, the end of the
+    /// process closes it, with a grace of 1 s, if a callback has returned by then. What is refused is a
     /// <see cref="SeleneException"/>, and nothing has changed.
     /// </summary>
     public sealed unsafe partial class Scheduler : IDisposable
@@ -33,11 +34,13 @@ namespace Selene
         public Scheduler(Options options)
         {
             Handle = (options ?? throw new ArgumentNullException(nameof(options))).Open();
+            MonoExit.Opened(this);
         }
 
         private Scheduler(ulong handle)
         {
             Handle = handle;
+            MonoExit.Opened(this);
         }
 
         /// <summary>
@@ -134,6 +137,8 @@ namespace Selene
             else
             {
                 Live.Clear();
+                MonoExit.Closed(this);
+                closed.TrySetResult(true);
             }
             SeleneException.Check(status);
         }

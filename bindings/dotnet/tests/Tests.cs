@@ -580,6 +580,31 @@ internal static class Tests
         }
     }
 
+    private static void AnAwaitedDriverEndsWhenItsSchedulerIsClosed()
+    {
+        using (var source = new CancellationTokenSource())
+        {
+            Scheduler scheduler = Opened();
+            Task driving = scheduler.DriveAsync(new Driver(), Long, source.Token);
+            scheduler.Dispose();
+            driving.Wait();
+            Refused(
+                Status.InvalidHandle, () => scheduler.DriveAsync(new Driver(), Long, source.Token).GetAwaiter().GetResult());
+        }
+        // Both at once.
+        for (int round = 0; round < 100; round++)
+        {
+            using (Scheduler scheduler = Opened())
+            using (var source = new CancellationTokenSource())
+            {
+                Task driving = scheduler.DriveAsync(new Driver(), Long, source.Token);
+                Task closing = Task.Run(() => scheduler.Dispose());
+                source.Cancel();
+                Task.WaitAll(driving, closing);
+            }
+        }
+    }
+
     private static void APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes()
     {
         Instant start = new DateTimeOffset(2001, 2, 3, 4, 5, 6, TimeSpan.Zero);
@@ -889,8 +914,8 @@ internal static class Tests
             WhatIsThrownIsAFailureWithItsText, WhatAHandlerReturnsIsTheOutcomeAndWhatItLeavesIsKept,
             AStopCancelsTheTokenOfARun, AWindowEndsByItsDeadlineAndACloseAtOnceWhateverAHandlerDoes, AWindowEndsWithItsToken,
             WhatIsRefusedSaysWhatIsAllowed, AUseAfterCloseIsRefusedWhateverTheOrder, ATestsClockSaysWhatIsDueAndWhy,
-            ADriverRunsWhatIsRegisteredAndEventsTellIt, APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes,
-            ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
+            ADriverRunsWhatIsRegisteredAndEventsTellIt, AnAwaitedDriverEndsWhenItsSchedulerIsClosed,
+            APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes, ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
             AnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore, AStoreCanBeClosedAndOpenedAgain,
             ThreadsShareASchedulerWhileOneClosesIt, WhatIsReleasedIsCollected,
             KindsArePausedUntilAnInstantOrUntilTheyAreResumed, APauseOfNoKindOfNoPoolOrUntilWhatIsPastIsRefused,
