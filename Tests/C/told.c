@@ -200,8 +200,9 @@ static void test_first_lane(void) {
     CHECK_OK(selene_cycle_begin(scheduler, &window, &lane.cycle));
     CHECK_INT(0, pthread_create(&reporting, NULL, report_main, &lane.cycle));
     for (int i = 0; i < 20; i++)
-        CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + 60 * S,
-                                                             SELENE_ADVANCE_HANDLERS, 5 * MS, NULL));
+        CHECK_STATUS(
+            SELENE_ERROR_BUSY,
+            selene_clock_advance(scheduler, START + 60 * S, SELENE_ADVANCE_HANDLERS, 5 * MS, NULL));
     CHECK_INT(START, present(scheduler));
     CHECK_INT(0, pthread_create(&lane.thread, NULL, lane_main, &lane));
     CHECK_INT(0, pthread_join(lane.thread, NULL));
@@ -621,8 +622,7 @@ int main(int argc, char **argv) {
     run_test("B3 a driver's week passes, each run at its instant", test_week);
     run_test("V22 threads wake for a run with 64 lanes as often as with 4", test_idle_lanes);
     run_test("B3 a thread of the host waits in a lane", test_lane);
-    run_test("B3 a window that waits for its first lane keeps time from going on",
-             test_first_lane);
+    run_test("B3 a window that waits for its first lane keeps time from going on", test_first_lane);
     run_test("B3 a handler sleeps on the clock of its scheduler", test_sleep);
     run_test("B3 a drain lasts as long as its grace on the clock that is told", test_drain);
     run_test("B3 so does a close, which asks to stop in its last tenth", test_close);

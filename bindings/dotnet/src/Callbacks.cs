@@ -52,25 +52,30 @@ namespace Selene
         {
             var registration = Context<Registration>(context);
             registration.Begin(new Run(registration.Scheduler, info));
+            MonoExit.HandlerReturns();
         }
 
         private static void OnStop(ulong token, int reason, IntPtr context)
         {
+            MonoExit.Returns();
             Context<Registration>(context).Scheduler.Stop(token);
         }
 
         private static void OnReport(Raw.Report* report, IntPtr context)
         {
+            MonoExit.Returns();
             Context<Waiter>(context).Reported(new Report(report));
         }
 
         private static void OnEvent(Raw.Event* raw, IntPtr context)
         {
+            MonoExit.Returns();
             Context<Events>(context).Tell(raw);
         }
 
         private static void OnRelease(IntPtr context)
         {
+            MonoExit.Returns();
             GCHandle handle = GCHandle.FromIntPtr(context);
             object released = handle.Target;
             handle.Free();

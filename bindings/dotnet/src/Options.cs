@@ -79,7 +79,9 @@ namespace Selene
         /// <summary>The library starts no thread: runs are pulled.</summary>
         public bool NoThreads { get; set; }
 
-        /// <summary>The clock of a test: it stands here until <see cref="Scheduler.SetClock"/>, and runs are pulled.</summary>
+        /// <summary>
+        /// The clock of a test: it stands here until <see cref="Scheduler.SetClock"/> or <see cref="Scheduler.Advance"/>.
+        /// </summary>
         public Instant? Clock { get; set; }
 
         internal unsafe ulong Open()

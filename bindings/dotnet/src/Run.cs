@@ -134,6 +134,18 @@ namespace Selene
             }
         }
 
+        /// <summary>
+        /// Waits until so much scheduler time has passed, or until it should stop; what <see cref="StopReason"/> says then. On
+        /// the clock of a test that is when the test has moved it so far.
+        /// </summary>
+        public StopReason Sleep(Duration duration)
+        {
+            int reason;
+            return Raw.selene_run_sleep(Token, duration.Nanoseconds, &reason) == Raw.OK
+                ? (StopReason)reason
+                : StopReason.Shutdown;
+        }
+
         /// <summary>How long until it is asked to stop; zero if it was, or is over.</summary>
         public Duration Remaining
         {

@@ -9,11 +9,15 @@ using System.Threading.Tasks;
 namespace Selene
 {
     /// <summary>
-    /// Has tasks and handlers. Any thread may use it, handlers too; it lives until it is disposed of. What is refused is a
+    /// Has tasks and handlers. Any thread may use it, handlers too; it lives until it is disposed of. With Mono, the end of the
+    /// process closes it, with a grace of 1 s, if a callback has returned by then. What is refused is a
     /// <see cref="SeleneException"/>, and nothing has changed.
     /// </summary>
     public sealed unsafe partial class Scheduler : IDisposable
     {
+        /// <summary>How long Advance waits for handlers at an instant, on the system's clock.</summary>
+        private static readonly Duration Patience = TimeSpan.FromSeconds(10);
+
         /// <summary>Runs that a stop is told.</summary>
         internal readonly ConcurrentDictionary<ulong, Run> Live = new ConcurrentDictionary<ulong, Run>();
 
@@ -33,11 +37,13 @@ namespace Selene
         public Scheduler(Options options)
         {
             Handle = (options ?? throw new ArgumentNullException(nameof(options))).Open();
+            MonoExit.Opened(this);
         }
 
         private Scheduler(ulong handle)
         {
             Handle = handle;
+            MonoExit.Opened(this);
         }
 
         /// <summary>
@@ -134,6 +140,8 @@ namespace Selene
             else
             {
                 Live.Clear();
+                MonoExit.Closed(this);
+                closed.TrySetResult(true);
             }
             SeleneException.Check(status);
         }
@@ -182,6 +190,19 @@ namespace Selene
         public void SetClock(Instant now)
         {
             SeleneException.Check(Raw.selene_clock_set(Handle, now.NanosecondsSinceEpoch));
+        }
+
+        /// <summary>
+        /// Lets time pass up to an instant, for a scheduler that was opened with a clock: from one instant at which something is
+        /// due to the next, and at each it waits until all that is due is done, also by handlers. When something is due next;
+        /// null: nothing is. Handlers that take more than ten real seconds are <see cref="Status.Busy"/>, which names them.
+        /// </summary>
+        public Instant? Advance(Instant to)
+        {
+            long next;
+            SeleneException.Check(Raw.selene_clock_advance(
+                Handle, to.NanosecondsSinceEpoch, Raw.ADVANCE_HANDLERS, Patience.Nanoseconds, &next));
+            return Instant.Maybe(next);
         }
 
         /// <summary>When the next window is worth opening; null: when something changes.</summary>

@@ -395,6 +395,35 @@ internal static class Tests
         }
     }
 
+    private static void ANightlyJobsWeekPassesOnAClockOfATest()
+    {
+        Instant midnight = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        Duration day = TimeSpan.FromHours(24), four = TimeSpan.FromSeconds(4), early = TimeSpan.FromHours(3);
+        var nights = new List<Instant>();
+        var stops = new List<StopReason>();
+        using (Scheduler scheduler = Opened(new Options { Clock = midnight }))
+        {
+            scheduler.AddHandler("backup", run =>
+            {
+                nights.Add(run.StartedAt);
+                stops.Add(run.Sleep(four));
+                return Result.NewData;
+            });
+            scheduler.Register(TaskRequest.Periodic("backup", day).With(task => task.InitialDelay = early));
+            scheduler.StartDriver();
+            Same(scheduler.Advance(midnight), midnight + early);
+            scheduler.Advance(midnight + TimeSpan.FromDays(7));
+            var expected = new List<Instant>();
+            for (Instant at = midnight + early; expected.Count < 7; at = at + day + four)
+            {
+                // A period counts from the end of the run before.
+                expected.Add(at);
+            }
+            Check(nights.SequenceEqual(expected), "the nights: " + string.Join(", ", nights));
+            Check(stops.All(stop => stop == StopReason.None), "nothing stops it");
+        }
+    }
+
     private static void ATestsClockSaysWhatIsDueAndWhy()
     {
         DateTimeOffset noon = new DateTimeOffset(2024, 2, 29, 12, 0, 0, TimeSpan.Zero);
@@ -577,6 +606,31 @@ internal static class Tests
             events.Dispose();
             quiet.Register(TaskRequest.Once("f"));
             Same(others.Take().Id, "f");
+        }
+    }
+
+    private static void AnAwaitedDriverEndsWhenItsSchedulerIsClosed()
+    {
+        using (var source = new CancellationTokenSource())
+        {
+            Scheduler scheduler = Opened();
+            Task driving = scheduler.DriveAsync(new Driver(), Long, source.Token);
+            scheduler.Dispose();
+            driving.Wait();
+            Refused(
+                Status.InvalidHandle, () => scheduler.DriveAsync(new Driver(), Long, source.Token).GetAwaiter().GetResult());
+        }
+        // Both at once.
+        for (int round = 0; round < 100; round++)
+        {
+            using (Scheduler scheduler = Opened())
+            using (var source = new CancellationTokenSource())
+            {
+                Task driving = scheduler.DriveAsync(new Driver(), Long, source.Token);
+                Task closing = Task.Run(() => scheduler.Dispose());
+                source.Cancel();
+                Task.WaitAll(driving, closing);
+            }
         }
     }
 
@@ -888,9 +942,9 @@ internal static class Tests
         {
             WhatIsThrownIsAFailureWithItsText, WhatAHandlerReturnsIsTheOutcomeAndWhatItLeavesIsKept,
             AStopCancelsTheTokenOfARun, AWindowEndsByItsDeadlineAndACloseAtOnceWhateverAHandlerDoes, AWindowEndsWithItsToken,
-            WhatIsRefusedSaysWhatIsAllowed, AUseAfterCloseIsRefusedWhateverTheOrder, ATestsClockSaysWhatIsDueAndWhy,
-            ADriverRunsWhatIsRegisteredAndEventsTellIt, APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes,
-            ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
+            WhatIsRefusedSaysWhatIsAllowed, AUseAfterCloseIsRefusedWhateverTheOrder, ANightlyJobsWeekPassesOnAClockOfATest, ATestsClockSaysWhatIsDueAndWhy,
+            ADriverRunsWhatIsRegisteredAndEventsTellIt, AnAwaitedDriverEndsWhenItsSchedulerIsClosed,
+            APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes, ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
             AnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore, AStoreCanBeClosedAndOpenedAgain,
             ThreadsShareASchedulerWhileOneClosesIt, WhatIsReleasedIsCollected,
             KindsArePausedUntilAnInstantOrUntilTheyAreResumed, APauseOfNoKindOfNoPoolOrUntilWhatIsPastIsRefused,
