@@ -28,7 +28,7 @@ func onThread<Result: Sendable>(
     let refused = pthread_create(
       &thread, nil,
       { context in
-        Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
+        if let context { Unmanaged<Start>.fromOpaque(context).takeRetainedValue().body() }
         return nil
       }, start.toOpaque())
     if refused == 0 {
