@@ -15,8 +15,8 @@
  *     }
  *
  * An argument of the program runs only the tests whose name contains it. Environment: SELENE_TEST_FOLDER, where stores are
- * that need no disk (/tmp); SELENE_TEST_ALARM, seconds for one test (120); SELENE_TEST_SLACK, milliseconds that a time limit is widened by (0), for valgrind and
- * sanitizers; from 500 on short windows are stretched as well.
+ * that need no disk (/tmp); SELENE_TEST_ALARM, seconds for one test (120); SELENE_TEST_ROUNDS, how often something is done whose
+ * number says nothing, for valgrind and sanitizers.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -146,23 +146,13 @@ CHECK_UNUSED static int64_t check_environment(const char *name, int64_t otherwis
     return text && *text ? (int64_t)strtoll(text, NULL, 10) : otherwise;
 }
 
-/** What a time limit is widened by, in nanoseconds. */
-CHECK_UNUSED static int64_t check_slack(void) {
-    return check_environment("SELENE_TEST_SLACK", 0) * INT64_C(1000000);
-}
-
 /** As many tasks as there usually are; fewer where a library for tests looks at all of them in each call. */
 CHECK_UNUSED static int check_tasks(int usual, int fewer) {
     return check_environment("SELENE_TEST_ROUNDS", 0) > 0 ? fewer : usual;
 }
 
-/** A duration on the system's clock, longer where everything is slow. */
-CHECK_UNUSED static int64_t check_stretch(int64_t duration) {
-    return duration * (1 + check_environment("SELENE_TEST_SLACK", 0) / 500);
-}
-
-/** After this a test has waited in vain. */
-#define PATIENCE (30 * SELENE_SECOND)
+/** After this a test has waited in vain: as long as it may take in all. */
+#define PATIENCE (check_environment("SELENE_TEST_ALARM", 120) * SELENE_SECOND)
 
 /** Waits for what another thread makes true. */
 #define WAIT_UNTIL(condition)                                                                      \

@@ -129,7 +129,7 @@ CHECK_UNUSED static void sweep_before(int64_t before) {
 
 /** Frees the destroy closures that returned long ago. */
 CHECK_UNUSED static void sweep(void) {
-    sweep_before(check_now() - 5 * SELENE_SECOND - check_slack());
+    sweep_before(check_now() - 10 * SELENE_SECOND);
 }
 
 CHECK_UNUSED static void act_run(struct owner *owner, selene_run run, const selene_run_info *info) {
@@ -269,7 +269,7 @@ CHECK_UNUSED static struct owner *make_handler(selene_scheduler scheduler, const
  * their threads have left every closure.
  */
 CHECK_UNUSED static void settle(void) {
-    int64_t limit = check_now() + 10 * SELENE_SECOND + check_slack();
+    int64_t limit = check_now() + PATIENCE;
     while (atomic_load(&owners_destroyed) < atomic_load(&owners_made) && check_now() < limit)
         check_sleep(SELENE_MILLISECOND);
     CHECK_INT(atomic_load(&owners_made), atomic_load(&owners_destroyed));

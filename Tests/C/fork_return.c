@@ -167,7 +167,7 @@ static void use_pulled(void) {
 
 static void use_driver(int has_thread) {
     selene_driver driver = SELENE_DRIVER_INIT;
-    driver.processing_budget = check_stretch(fork_where == IN_STOP ? SELENE_SECOND : SELENE_MINUTE);
+    driver.processing_budget = fork_where == IN_STOP ? 3 * SELENE_SECOND : SELENE_MINUTE;
     if (has_thread) {
         HOST_OK(selene_driver_start(scheduler, &driver));
         while (runs < TASKS)
@@ -210,7 +210,7 @@ static void be_host(void) {
         selene_handler_register(scheduler, "handler", -1, host_run, host_stop, NULL, host_destroy));
     register_tasks("task", TASKS);
     window.kinds = SELENE_KIND_PROCESSING;
-    window.budget = check_stretch(fork_where == IN_STOP ? SELENE_SECOND : SELENE_MINUTE);
+    window.budget = fork_where == IN_STOP ? 10 * SELENE_SECOND : SELENE_MINUTE;
     if (fork_where == IN_STOP) window.reserve = window.budget - window.budget / 10;
     switch (fork_how) {
     case OPENING:

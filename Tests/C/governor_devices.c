@@ -450,7 +450,7 @@ int main(int argc, char **argv) {
     static const char real[] = "G7 what this machine's kernel itself says wakes a driver",
                       memory[] = "G7 memory at its end stops a run at once";
     const char *why;
-    int is_refused = 0, is_slow = check_slack() >= S;
+    int is_refused = 0, is_slow = check_environment("SELENE_TEST_ROUNDS", 0) > 0;
     pid_t children[COUNT(slow)] = {0};
     check_begin(argc, argv);
     /* Who writes is to wait for a disk. */

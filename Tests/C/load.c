@@ -107,7 +107,7 @@ static int thread_count(void) {
 
 /** The threads of this process become so many; those that were joined may take a moment to leave /proc. */
 static void wait_for_threads(int count) {
-    int64_t limit = check_now() + 10 * SELENE_SECOND + check_slack();
+    int64_t limit = check_now() + PATIENCE;
     while (thread_count() != count && check_now() < limit)
         check_sleep(SELENE_MILLISECOND);
     CHECK_INT(count, thread_count());

@@ -88,22 +88,20 @@ CHECK_UNUSED static selene_run take_run(selene_cycle cycle) {
     return info.run;
 }
 
-/** Waits until a counter that other threads change has this value, half a minute at most. */
+/** Waits until a counter that other threads change has this value. */
 #define WAIT_FOR(value, counter) wait_for((value), &(counter), #counter, __FILE__, __LINE__)
 
 CHECK_UNUSED static void wait_for(int value, atomic_int *counter, const char *what,
                                   const char *file, int line) {
-    int64_t limit = check_now() + 30 * SELENE_SECOND + 2 * check_slack();
+    int64_t limit = check_now() + PATIENCE;
     while (atomic_load(counter) != value && check_now() < limit)
         check_sleep(SELENE_MILLISECOND / 5);
     check_int(value, atomic_load(counter), what, file, line);
 }
 
-/** How often something slow is done: fewer times where the machine is slowed down (see SELENE_TEST_SLACK). */
+/** How often something slow is done: fewer times where the library is slowed down (see SELENE_TEST_ROUNDS). */
 CHECK_UNUSED static int rounds(int usual) {
-    int64_t given = check_environment("SELENE_TEST_ROUNDS", 0);
-    if (given > 0 && given < usual) return (int)given;
-    return check_slack() >= SELENE_SECOND && usual > 50 ? usual / 50 : usual;
+    return check_environment("SELENE_TEST_ROUNDS", 0) > 0 && usual > 50 ? usual / 50 : usual;
 }
 
 /* ---- pictures ---------------------------------------------------------------- */

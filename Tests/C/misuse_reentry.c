@@ -471,7 +471,7 @@ static void stop_everything(selene_run run, int32_t reason) {
 }
 
 static void handler_until_stopped(selene_run run, const selene_run_info *info) {
-    int64_t limit = check_now() + 30 * SELENE_SECOND + check_slack();
+    int64_t limit = check_now() + PATIENCE;
     (void)run, (void)info;
     while (atomic_load(&stops) == 0 && check_now() < limit) {
         int32_t reason = 0;

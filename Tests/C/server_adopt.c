@@ -295,7 +295,7 @@ static void test_completing(void) {
     struct scene at = begin_scene("t.db");
     stop_owner(at.first);
     order(at.worker, COMPLETE);
-    check_sleep(20 * MS + check_slack() / 10);
+    check_sleep(20 * MS);
     selene_scheduler owner = change_owner(at);
     int32_t status = answer_of(at.worker);
     /* What may have been done is said; then it is asked once more by the host, and counts once. */
@@ -523,7 +523,7 @@ static void test_expires(void) {
     int32_t reason = 0;
     pid_t owner = start_owner(file);
     add_task(file);
-    int64_t budget = 4 * S + 12 * check_slack(), left = 0;
+    int64_t budget = 15 * S, left = 0;
     struct holder own = hold(file, budget);
     int64_t held_at = check_now();
     end_owner(owner, SIGKILL);
@@ -661,7 +661,7 @@ static void test_siege(void) {
         CHECK_OK(selene_scheduler_get(look, &counts));
         if (counts.succeeded + (uint64_t)kills >= (uint64_t)count) break;
     }
-    check_sleep(100 * MS + check_slack() / 10);
+    check_sleep(200 * MS);
     end_owner(worker, SIGKILL);
     CHECK_OK(selene_scheduler_close(look, 0));
     end_owner(owner, SIGKILL);

@@ -71,7 +71,7 @@ static selene_window lanes_of(uint32_t lanes, uint32_t flags) {
     selene_window window = SELENE_WINDOW_INIT;
     window.flags = flags;
     window.lanes = lanes;
-    window.budget = 20 * S + 10 * check_slack();
+    window.budget = SELENE_HOUR;
     window.reserve = 0;
     return window;
 }
@@ -399,14 +399,27 @@ static void test_withdrawn(void) {
 
 /* ---- the end ------------------------------------------------------------------------------------ */
 
-/** With a grace a close lets runs complete, begins nothing more, and reports. */
+struct returning {
+    selene_scheduler member;
+    struct work *work;
+    struct heard joined;
+    int joins;
+};
+
+/** Lets a handler return once a close has begun: until then a window of these kinds is joined. */
 static void *return_later(void *context) {
-    struct work *work = context;
-    /* The close has begun by then. */
-    check_sleep(50 * MS + 4 * check_slack());
-    atomic_store(&work->may_return, 1);
+    struct returning *own = context;
+    const selene_window window = lanes_of(1, 0);
+    selene_status status;
+    while ((status = selene_cycle_run_async(own->member, &window, hear, &own->joined, end_heard,
+                                            NULL, NULL)) == SELENE_OK)
+        own->joins++;
+    CHECK_INT(SELENE_ERROR_UNAVAILABLE, status);
+    atomic_store(&own->work->may_return, 1);
     return NULL;
 }
+
+/** With a grace a close lets runs complete, begins nothing more, and reports. */
 
 static void test_close_with_grace(void) {
     const char *file = path("t.db");
@@ -421,7 +434,8 @@ static void test_close_with_grace(void) {
     add(owner, "b");
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
     WAIT_UNTIL(work.calls == 1);
-    CHECK_INT(0, pthread_create(&thread, NULL, return_later, &work));
+    struct returning returning = {.member = member, .work = &work};
+    CHECK_INT(0, pthread_create(&thread, NULL, return_later, &returning));
     CHECK_OK(selene_scheduler_close(member, PATIENCE));
     pthread_join(thread, NULL);
     CHECK_INT(1, work.calls);

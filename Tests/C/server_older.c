@@ -128,7 +128,7 @@ static uint32_t attempts_of(selene_scheduler scheduler, const char *id) {
 
 static selene_window patient(uint32_t flags) {
     selene_window window = SELENE_WINDOW_INIT;
-    window.budget = 20 * SELENE_SECOND + 10 * check_slack();
+    window.budget = SELENE_HOUR;
     window.reserve = 0;
     window.flags = flags;
     return window;

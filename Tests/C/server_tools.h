@@ -56,6 +56,15 @@ CHECK_UNUSED static selene_scheduler open_here(const char *file) {
     return open_with(options);
 }
 
+/** The same on a clock that the test tells. */
+CHECK_UNUSED static selene_scheduler open_told_here(const char *file) {
+    selene_options options = store_options(file);
+    options.clock = NULL;
+    options.flags |= SELENE_OPTIONS_SET_CLOCK;
+    options.clock_start = 500000 * SELENE_HOUR;
+    return open_with(options);
+}
+
 /** A connection that is one of a pool. */
 CHECK_UNUSED static selene_scheduler member_of(const char *file, const char *pool) {
     selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;

@@ -44,7 +44,7 @@ static void pass(int64_t span) {
 
 /** What the system's clocks may go on by meanwhile. */
 static int64_t tolerance(void) {
-    return on_host_clock ? 0 : 20 * S + check_slack();
+    return on_host_clock ? 0 : SELENE_MINUTE;
 }
 
 /* ---- the scheduler --------------------------------------------------------- */

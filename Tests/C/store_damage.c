@@ -5,7 +5,7 @@
  * them are played in a child process each, so that a crash or a hang is told with its number and the next block goes
  * on.
  *
- * Arguments: how many (10 000; 200 where everything is slow, see SELENE_TEST_SLACK), the number of the first (1), how
+ * Arguments: how many (10 000; 200 where SELENE_TEST_ROUNDS says that everything is slow), the number of the first (1), how
  * many processes at a time (2). Works in /dev/shm if it can: no write here has to survive a power loss.
  */
 #include "store_tools.h"
@@ -492,7 +492,7 @@ static void say_end(int status, const struct tally *of) {
 #define MOST_PROCESSES 16
 
 int main(int argc, char **argv) {
-    uint64_t otherwise = check_environment("SELENE_TEST_SLACK", 0) < 1000 ? 10000 : 200;
+    uint64_t otherwise = check_environment("SELENE_TEST_ROUNDS", 0) > 0 ? 200 : 10000;
     uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : otherwise;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t next = first, failed = 0, running = 0, played = 0;

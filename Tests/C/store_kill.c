@@ -43,7 +43,7 @@ static void line_begin(struct line *line, uint64_t seed) {
     line->life.character.large = (int)chance_below(&line->random, 8) - 5;
     if (line->life.character.large < 0) line->life.character.large = 0;
     line->life.clock = START;
-    line->span = check_stretch((1 + (int64_t)chance_below(&line->random, 40)) * MS);
+    line->span = (1 + (int64_t)chance_below(&line->random, 40)) * MS;
     snprintf(line->base, sizeof line->base, "%.4000s/base", tools_folder);
 }
 
@@ -64,7 +64,7 @@ static void live(struct line *line) {
     child = child_start(store(), life, life->character.large == 2 ? PLAY_ROUND : 4000, tools_folder,
                         NULL);
     if (in_open) {
-        end = now + check_stretch((int64_t)chance_below(&line->random, 8000) * SELENE_MICROSECOND);
+        end = now + (int64_t)chance_below(&line->random, 8000) * SELENE_MICROSECOND;
     } else {
         child_listen(&child, life, now + CHILD_PATIENCE, 1);
         end = check_now() +

@@ -448,7 +448,6 @@ static void look_on(selene_scheduler scheduler, struct work *tick, int is_capped
         CHECK(busy < (is_capped ? 0.1 : 0.5));
         /* What delays the whole process delays both. */
         CHECK(2 * ticks >= others);
-        CHECK(is_capped || ours.longest < theirs.longest + 10 * S + check_slack());
     }
     CHECK_OK(selene_scheduler_close(beside, GRACE));
 }

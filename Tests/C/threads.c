@@ -628,7 +628,7 @@ static int64_t duration(void) {
 
 /** Goes on until something has happened once, however slow the machine is. */
 static void await(const _Atomic uint64_t *count) {
-    int64_t limit = check_now() + 30 * SELENE_SECOND + check_slack();
+    int64_t limit = check_now() + PATIENCE;
     while (atomic_load(count) == 0 && check_now() < limit)
         check_sleep(SELENE_MILLISECOND);
     CHECK(atomic_load(count) > 0);
@@ -688,7 +688,7 @@ static void test_one_scheduler(void) {
     CHECK_INT(COUNT(turns), threads_inside);
 
     /* Cycles on library threads come to their end, and what was handed over gets its outcome. */
-    limit = (uint64_t)(check_now() + 30 * SELENE_SECOND + check_slack());
+    limit = (uint64_t)(check_now() + PATIENCE);
     do {
         while ((run = take_over()) != 0)
             complete(run, &random);
@@ -861,7 +861,7 @@ static void test_many_schedulers(void) {
            run_there, contexts_there);
     CHECK_INT(opened, closed);
     /* Those that were closed without grace may still have had a handler to return from. */
-    limit = check_now() + 30 * SELENE_SECOND + check_slack();
+    limit = check_now() + PATIENCE;
     while (ended_there != contexts_there && check_now() < limit)
         check_sleep(SELENE_MILLISECOND);
     CHECK_INT(contexts_there, ended_there);
