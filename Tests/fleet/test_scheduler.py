@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import psycopg
 import pyselene
 import pytest
+from pyselene._raw import SELENE_NEVER
 from pyselene.fleet import Fleet, WorkerState
 
 import workers
@@ -177,6 +178,47 @@ def test_n22_a_backlog_of_short_tasks_is_claimed_in_batches(
     assert fleet.rows("select distinct state, attempts from history") == [(4, 1)]
     # Nobody said how long they take: what runs took says it.
     assert after - before < 1500
+
+
+@contextmanager
+def forever(scheduler: pyselene.Scheduler) -> Iterator[object]:
+    """Windows on a thread."""
+    thread = threading.Thread(target=scheduler.run_forever)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        scheduler.stop()
+        thread.join()
+
+
+@contextmanager
+def forever_on_a_loop(scheduler: pyselene.Scheduler) -> Iterator[object]:
+    """Windows on an event loop."""
+    thread = threading.Thread(target=lambda: asyncio.run(scheduler.run_forever_async(signals=False)))
+    thread.start()
+    try:
+        yield thread
+    finally:
+        scheduler.stop()
+        thread.join()
+
+
+@pytest.mark.parametrize("windows", [forever, forever_on_a_loop, pyselene.Scheduler.driver])
+def test_v1_a_run_has_no_deadline_where_nobody_decided_one(
+    own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler, windows: Callable[..., AbstractContextManager[object]]
+) -> None:
+    seen: dict[pyselene.Kind, tuple[int, int, int]] = {}
+
+    @scheduler.handler("report")
+    def report(run: pyselene.Run) -> None:
+        seen[run.kind] = run.expires_at_ns, run.deadline_ns, run.remaining_ns
+
+    own.enqueue("short", handler="report", kind="refresh")
+    own.enqueue("long", handler="report", kind="processing")
+    with own.worker(scheduler, poll=0.05), windows(scheduler):
+        wait(ended(fleet, 2))
+    assert seen == dict.fromkeys(pyselene.Kind, (SELENE_NEVER,) * 3)
 
 
 def test_c9_a_failed_run_is_tried_again_with_its_own_delay_and_the_next_attempt(
