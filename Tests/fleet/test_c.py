@@ -419,6 +419,16 @@ def test_c8_a_worker_that_is_stopped_waits_for_its_runs_as_long_as_its_grace(
     assert fleet.rows("select state, attempts from live") == [("enqueued", 0)]
 
 
+@pytest.mark.parametrize("python", [False, True])
+def test_v4_a_worker_that_is_stopped_fails_nothing(fleet: Fleet, start: Callable[..., Worker], python: bool) -> None:
+    fleet.rows("select register('a', handler => 'quit', max_attempts => 1)")
+    # The database may take its time.
+    with start(python=python, grace=0, lease=600_000) as worker:
+        wait(lambda: worker.words("begin", "a"))
+        worker.end()
+    assert fleet.rows("select state, attempts, failure from live") == [("enqueued", 0, None)]
+
+
 def test_n29_a_wrong_dsn_is_a_trouble_that_says_what_is_wrong(start: Callable[..., Worker]) -> None:
     with start(dsn="host=/nowhere dbname=app") as worker:
         wait(lambda: worker.words("trouble", "begins"))

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import psycopg
 import pyselene
 import pytest
+from pyselene._raw import SELENE_NEVER
 from pyselene.fleet import Fleet, WorkerState
 
 import workers
@@ -179,6 +180,47 @@ def test_n22_a_backlog_of_short_tasks_is_claimed_in_batches(
     assert after - before < 1500
 
 
+@contextmanager
+def forever(scheduler: pyselene.Scheduler, **more: Any) -> Iterator[object]:
+    """Windows on a thread."""
+    thread = threading.Thread(target=scheduler.run_forever, kwargs=more)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        scheduler.stop()
+        thread.join()
+
+
+@contextmanager
+def forever_on_a_loop(scheduler: pyselene.Scheduler) -> Iterator[object]:
+    """Windows on an event loop."""
+    thread = threading.Thread(target=lambda: asyncio.run(scheduler.run_forever_async(signals=False)))
+    thread.start()
+    try:
+        yield thread
+    finally:
+        scheduler.stop()
+        thread.join()
+
+
+@pytest.mark.parametrize("windows", [forever, forever_on_a_loop, pyselene.Scheduler.driver])
+def test_v1_a_run_has_no_deadline_where_nobody_decided_one(
+    own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler, windows: Callable[..., AbstractContextManager[object]]
+) -> None:
+    seen: dict[pyselene.Kind, tuple[int, int, int]] = {}
+
+    @scheduler.handler("report")
+    def report(run: pyselene.Run) -> None:
+        seen[run.kind] = run.expires_at_ns, run.deadline_ns, run.remaining_ns
+
+    own.enqueue("short", handler="report", kind="refresh")
+    own.enqueue("long", handler="report", kind="processing")
+    with own.worker(scheduler, poll=0.05), windows(scheduler):
+        wait(ended(fleet, 2))
+    assert seen == dict.fromkeys(pyselene.Kind, (SELENE_NEVER,) * 3)
+
+
 def test_c9_a_failed_run_is_tried_again_with_its_own_delay_and_the_next_attempt(
     own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler
 ) -> None:
@@ -243,6 +285,64 @@ def test_c8_a_run_that_is_stopped_here_is_as_before_it_for_the_fleet(
         let_go.set()
         worker_closes.join(PATIENCE)
     assert fleet.rows("select id, state, attempts from live") == [("a", "enqueued", 0)]
+
+
+def raises(_: pyselene.Run) -> object:
+    raise RuntimeError("was asked to stop")
+
+
+def retries(_: pyselene.Run) -> object:
+    raise pyselene.Retry(after=1)
+
+
+def gives_back(_: pyselene.Run) -> object:
+    raise pyselene.Stopped
+
+
+def says_failed(run: pyselene.Run) -> object:
+    # Its run may have gone back by then.
+    with suppress(pyselene.StaleRun):
+        run.complete("failed", "was asked to stop")
+    return pyselene.PENDING
+
+
+def says_no_data(_: pyselene.Run) -> object:
+    return False
+
+
+@pytest.mark.parametrize("end", ["worker", "windows"])
+def test_v4_a_worker_that_is_stopped_fails_nothing(
+    own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler, end: str
+) -> None:
+    answers = (raises, retries, gives_back, says_failed, says_no_data)
+    begun, answered = threading.Semaphore(0), threading.Semaphore(0)
+
+    @scheduler.handler("upload")
+    def upload(run: pyselene.Run) -> object:
+        begun.release()
+        assert run.stopping.wait(PATIENCE)
+        try:
+            return answers[int(run.id)](run)
+        finally:
+            answered.release()
+
+    def count(semaphore: threading.Semaphore) -> int:
+        return sum(semaphore.acquire(timeout=PATIENCE) for _ in answers)
+
+    for number in range(len(answers)):
+        own.enqueue(str(number), handler="upload", max_attempts=1)
+    # The database may take its time.
+    with own.worker(scheduler, poll=0.05, lease=600) as worker, forever(scheduler, lanes=len(answers), grace=0.2):
+        assert count(begun) == len(answers)
+        if end == "windows":
+            scheduler.stop()
+        else:
+            worker.close(0)
+        assert count(answered) == len(answers)
+    # They may begin elsewhere at once.
+    assert fleet.rows("select id::int, state, attempts, failure, earliest_begin <= now() from live order by id") == [
+        (number, "enqueued", 0, None, True) for number in range(len(answers))
+    ]
 
 
 def test_c8_what_the_host_cancels_goes_back_to_the_fleet(own: Fleet, fleet: Looked) -> None:

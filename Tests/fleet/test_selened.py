@@ -341,6 +341,24 @@ def test_n36_sigterm_lets_runs_end_and_gives_back_what_does_not(fleet: Fleet, st
     assert fleet.nodes() == []
 
 
+def test_v4_a_process_of_a_selened_that_is_stopped_fails_nothing(fleet: Fleet, start: Start) -> None:
+    fleet.rows("select register('a', handler => 'quit', max_attempts => 1)")
+    start("selened", "one", dsn=dsn_of(fleet))
+    member = start("c", "one")
+    wait(lambda: member.words("begin", "a"))
+    assert member.end() == 0, member.errors
+    wait(lambda: fleet.rows("select state, attempts, failure from live") == [("enqueued", 0, None)])
+
+
+def test_v4_a_selened_that_is_stopped_fails_nothing(fleet: Fleet, start: Start) -> None:
+    fleet.rows("select register('a', handler => 'quit', max_attempts => 1)")
+    daemon = start("selened", "one", "--drain", "0s", "--lease", "10m", dsn=dsn_of(fleet))
+    member = start("c", "one")
+    wait(lambda: member.words("begin", "a"))
+    assert daemon.end(signal.SIGTERM) == 0
+    assert fleet.rows("select state, attempts, failure from live") == [("enqueued", 0, None)]
+
+
 def test_n37_one_that_is_drained_serves_on_and_is_none_of_the_fleet(fleet: Fleet, start: Start, folder: Path) -> None:
     manager = Manager(folder / "notify")
     try:

@@ -46,6 +46,12 @@ def main(dsn: str, name: str, *options: str) -> None:
         run.stopping.wait()
         say("stop", run.id, str(run.stopping.reason))
 
+    @scheduler.handler("quit")
+    def quit(run: pyselene.Run) -> None:
+        say("begin", run.id, run.attempt, run.fence)
+        run.stopping.wait()
+        raise RuntimeError("was asked to stop")
+
     def tell(event: pyselene.Event) -> None:
         if event.detail is pyselene.Trouble.FLEET:
             say("trouble", "begins" if event.error else "ends", event.error or "")

@@ -40,6 +40,16 @@ static void last(selene_run run, const selene_run_info *info, void *context) {
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
 }
 
+/* Until it is asked to stop, which makes it fail. */
+static void quit(selene_run run, const selene_run_info *info, void *context) {
+    int32_t reason = 0;
+    (void)context;
+    say_begin(run, info);
+    while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
+        usleep(2000);
+    selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "was asked to stop", -1);
+}
+
 /* Whatever it is asked. */
 static void hang(selene_run run, const selene_run_info *info, void *context) {
     (void)context;

@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
     CHECK_OK(selene_handler_register(scheduler, "send", -1, send_it, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "fail", -1, fail, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "last", -1, last, NULL, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "quit", -1, quit, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "hang", -1, hang, NULL, NULL, NULL));
     CHECK_OK(selene_driver_start(scheduler, &driver));
     say("serves", "", "");

@@ -3,7 +3,7 @@
  *
  * lanes (4), lease, poll, horizon, ms (what a run takes), grace, polls (1: it does not listen), relaxed, timeout of connecting; times
  * in ms; listen_dsn=DSN. It works until its input ends. A line for each thing: "begin ID ATTEMPT FENCE", "end ID",
- * "stop ID REASON", "trouble|clock begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, and one of
+ * "stop ID REASON", "trouble|clock begins|ends TEXT", "listens", "pooled", "stopped STATUS". Handlers: send, fail, last, quit, and one of
  * its name, which is as last. worker.py beside this folder is the same in Python.
  */
 #include "handlers.h"
@@ -89,6 +89,7 @@ int main(int argc, char **argv) {
     CHECK_OK(selene_handler_register(scheduler, "send", -1, send_it, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "fail", -1, fail, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "last", -1, last, NULL, NULL, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "quit", -1, quit, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "hang", -1, hang, asked_to_stop, NULL, NULL));
     /* For tasks that no other worker is to have. */
     CHECK_OK(selene_handler_register(scheduler, argv[2], -1, last, NULL, NULL, NULL));

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,75 @@ def test_what_comes_after_a_failure_fails_unless_any_end_will_do() -> None:
             scheduler.retry(key)
         assert scheduler.get("send").waits_for == ("plot",)
         assert scheduler.cancel("load") == 3
+
+
+def backwards(scheduler: Scheduler) -> int:
+    return sum(scheduler.retry(key) for key in ("plot", "clean", "load"))
+
+
+#: Ways to enqueue a chain again, its tasks of which the first carries a tag.
+AGAIN: dict[str, Callable[[Scheduler], int]] = {
+    "one by one, backwards": backwards,
+    "with its successors": lambda scheduler: scheduler.retry("load", successors=True),
+    "all": lambda scheduler: scheduler.retry_all(),
+    "all of a tag, with their successors": lambda scheduler: scheduler.retry_all("etl", successors=True),
+}
+
+
+@pytest.mark.parametrize("connected", [False, True])
+@pytest.mark.parametrize("again", AGAIN.values(), ids=AGAIN)
+def test_v10_a_chain_that_is_enqueued_again_runs_in_its_order(
+    again: Callable[[Scheduler], int], connected: bool, tmp_path: Path
+) -> None:
+    store, broken = tmp_path / "tasks.db", ["load"]
+
+    def step(run: Run) -> str:
+        if run.id in broken:
+            raise Abandon("no such table")
+        return "".join(run.output(key).text for key in scheduler.get(run.id).after) + run.id[0]
+
+    with contextlib.ExitStack() as stack:
+        scheduler = stack.enter_context(Scheduler(store))
+        caller = scheduler
+        if connected:
+            stack.enter_context(scheduler.serve())
+            caller = stack.enter_context(selene.connect(store))
+        scheduler.register_handler("step", step)
+        scheduler.enqueue("load", handler="step", tags="etl")
+        scheduler.enqueue("clean", handler="step", after="load")
+        scheduler.enqueue("plot", handler="step", after="clean")
+        scheduler.enqueue("other", handler=lambda _: None)
+        assert work_off(scheduler) == ["load", "other"]
+        assert scheduler.ids(state="failed") == ["load", "clean", "plot"]
+        broken.clear()
+        assert again(caller) == 3
+        assert scheduler.get("plot").waits_for == ("clean",)
+        assert work_off(scheduler) == ["load", "clean", "plot"]
+        assert scheduler.output("plot").text == "lcp"
+
+
+def test_v10_what_is_not_selected_stays_failed() -> None:
+    with Scheduler() as scheduler:
+
+        def fail(_: Run) -> None:
+            raise Abandon("no such table")
+
+        scheduler.enqueue("load", handler=fail, tags="etl")
+        scheduler.enqueue("plot", handler=fail, after="load")
+        scheduler.enqueue("other", handler=fail)
+        assert work_off(scheduler) == ["load", "other"]
+        assert scheduler.retry_all("none") == 0
+        assert scheduler.retry_all("etl") == 1
+        assert scheduler.ids(state="failed") == ["plot", "other"]
+        # It did not fail, so that nothing failed because of it.
+        with pytest.raises(ValueError):
+            scheduler.retry("load", successors=True)
+        assert scheduler.retry("plot") == 1
+        assert scheduler.get("plot").state is State.BLOCKED
+        with pytest.raises(selene.NotFound):
+            scheduler.retry("none", successors=True)
+        assert scheduler.retry_all() == 1
+        assert scheduler.ids(state="failed") == []
 
 
 def test_what_cannot_be_waited_for_is_refused() -> None:

@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pyselene as selene
+from pyselene.testing import ToldClock
 
 PATIENCE = 120
 
@@ -72,6 +74,14 @@ def dies_once(file):
         print(os.getpid(), file=out)
     if len(Path(file).read_text().split()) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+@task
+def waits(file, until):
+    with open(file, "a") as out:
+        print(os.getpid(), file=out)
+    while not Path(until).exists():
+        time.sleep(0.02)
     return "done"
 """
 
@@ -185,6 +195,20 @@ told = [result.return_value, result.attempts]
 """)  # fmt: skip
     assert told == ["done", 2]
     assert len((project / "times").read_text().split()) == 2
+
+
+def test_v1_what_a_worker_runs_takes_as_long_as_it_takes(project: Path) -> None:
+    clock, times, until = ToldClock(), project / "times", project / "until"
+    with selene.Scheduler(project / "tasks.db", clock=clock) as owner, owner.serve(), worker(project):
+        number = web(project, f"told = jobs.waits.enqueue({str(times)!r}, {str(until)!r}).id")
+        wait_for(lambda: times.exists() and times.read_text().endswith("\n"))
+        clock.advance(timedelta(hours=1), handlers=False)
+        assert owner.get(number).state is selene.State.RUNNING
+        until.touch()
+        wait_for(lambda: owner.get(number).state is not selene.State.RUNNING)
+        info = owner.get(number)
+    assert (info.state, info.attempts) == (selene.State.SUCCEEDED, 1)
+    assert len(times.read_text().split()) == 1
 
 
 def test_what_is_wrong_is_said(project: Path) -> None:
