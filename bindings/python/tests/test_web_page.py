@@ -522,7 +522,8 @@ CUT_BUTTONS = """
 [...document.querySelectorAll('button')].filter((button) => {
   const box = button.getBoundingClientRect();
   for (let around = button.parentElement; box.width && around; around = around.parentElement)
-    if (getComputedStyle(around).overflowX !== 'visible' && box.right > around.getBoundingClientRect().right) return true;
+    if (getComputedStyle(around).overflowX !== 'visible' && box.right > around.getBoundingClientRect().right)
+      return true;
   return false;
 }).map((button) => button.innerText)
 """
