@@ -252,6 +252,28 @@ def test_follow_sleeps_until_a_task_is_due(folder: Path) -> None:
     assert re.search(r"sleeping \d", found)
 
 
+def test_follow_without_a_pace_opens_a_window_whenever_a_task_is_due(folder: Path) -> None:
+    text = "[tasks.tick]\nevery='1s'\ncommand='true'\n"
+    found = call("run", write(folder, text), "--follow", "--cycles", "3").stdout
+    assert len(re.findall(r"  tick .* new data  ", found)) >= 3
+    slept = re.findall(r"sleeping (.*)", found)
+    assert slept
+    assert all(re.fullmatch(r"1 s|[0-9.]+ [mµn]s", one) for one in slept), found
+
+
+def test_a_command_that_tells_its_progress_outlives_a_short_stall_limit(folder: Path) -> None:
+    # On a machine that is held up for a second one attempt may stall, and not each.
+    text = """
+        [tasks.steady]
+        schedule = "once"
+        backoff_delay = "1ms"
+        stall_limit = "1s"
+        command = "for part in 1 2 3 4 5 6 7 8; do echo $part/8 >$SELENE_PROGRESS; sleep 0.2; done"
+    """
+    found = call("run", write(folder, text), "--follow", "--cycles", "5").stdout
+    assert re.search(r"  steady .* new data  ", found), found
+
+
 def test_a_command_that_does_not_stop_is_killed_before_the_window_ends(folder: Path) -> None:
     """Its whole group ends, and so does what it left in the background."""
     text = """
