@@ -203,8 +203,17 @@ extension TaskTable {
     guard let slot = visibleSlot(of: definition, hint: slot) else { return }
     // What comes back at once waited for nothing.
     let record = records.at(slot)
-    if record.hasTrail || now &- record.pointee.changedAt > Self.atOnce { return comeBackLate(slot) }
+    if record.hasTrail { return comeBackToTrail(slot) }
+    if now &- record.pointee.changedAt > Self.atOnce { return comeBackLate(slot) }
     touch(slot) { $0.isTaken = false }
+  }
+
+  @inline(never)
+  private func comeBackToTrail(_ slot: Int) {
+    guard let trail = records[slot].trail?.backAtOnce(since: now.subtracting(Self.atOnce)) else {
+      return comeBackLate(slot)
+    }
+    touch(slot) { ($0.isTaken, $0.trail) = (false, trail) }
   }
 
   @inline(never)

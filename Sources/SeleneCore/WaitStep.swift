@@ -120,6 +120,15 @@ package final class WaitTrail: Sendable {
 
   package var wait: Wait { Wait(steps: steps, folded: folded, since: since, ranAt: ranAt) }
 
+  /// The same if the earlier run of its id came back at once; nil if that has kept it waiting since before an instant.
+  func backAtOnce(since instant: Instant) -> WaitTrail? {
+    let kept = steps.lastIndex { $0.state == .running || !$0.marks.contains(.taken) }.map { $0 + 1 } ?? 0
+    guard kept < steps.count, steps[kept].at >= instant else { return nil }
+    var wait = wait
+    for place in kept..<steps.count { wait.steps[place].marks.remove(.taken) }
+    return WaitTrail(wait)
+  }
+
   func shifted(by span: Span) -> WaitTrail {
     var moved = wait
     for place in moved.steps.indices {
@@ -298,6 +307,8 @@ extension TaskRecord {
     before.at = hasRunOnce ? registeredAt : min(ranDue, began)
     (running.at, running.state, running.estimate, running.stamp) = (began, .running, before.estimate, 0)
     waiting.at = lastRun
+    // Retries belong to their period.
+    if traits.schedule != .once && attempts == 0 { waiting.marks.insert(.anew) }
     return [before, running, waiting]
   }
 }

@@ -416,6 +416,68 @@ static void test_periods(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** A pause, an update or an instant that the host sets after a run is of the period that is over: the next one begins when it is due. */
+static void test_period_after_a_step(void) {
+    enum { NOTHING, PAUSE, UPDATE, NEXT, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        const int64_t due = way == NEXT ? 80 : 107, start = atomic_load(&clock_now);
+        selene_scheduler scheduler = open_for_work(NULL);
+        selene_task task = job("p");
+        selene_waits *waits = NULL;
+        task.schedule = SELENE_SCHEDULE_PERIODIC;
+        task.period = 100 * S;
+        add(scheduler, task);
+        advance(3 * S);
+        selene_cycle cycle = begin(scheduler, window_of(60 * S, 0, 1));
+        selene_run run = next(cycle, "p");
+        advance(4 * S);
+        CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        advance(43 * S);
+        if (way == PAUSE) CHECK_OK(selene_task_pause(scheduler, "p", -1, NULL));
+        if (way == UPDATE) {
+            task.existing = SELENE_EXISTING_UPDATE;
+            task.constraints = SELENE_CONSTRAINT_NETWORK;
+            add(scheduler, task);
+        }
+        if (way == NEXT) CHECK_OK(selene_task_set_next(scheduler, "p", -1, start + due * S));
+        advance(10 * S);
+        if (way == PAUSE) CHECK_OK(selene_task_resume(scheduler, "p", -1, NULL));
+        /* Until it is due again the last period is told. */
+        waits = waits_of(scheduler, "p");
+        CHECK_INT(start, waits->since);
+        selene_waits_destroy(waits);
+        advance(60 * S);
+        waits = waits_of(scheduler, "p");
+        CHECK_INT(start + due * S, waits->since);
+        selene_waits_destroy(waits);
+        SPENT(120 - due, "p", NO_WINDOW);
+        SPENT(0, "p", NOT_DUE);
+        SPENT(0, "p", RUNNING);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
+/** A run that comes back within a millisecond is back at once, also where the task has steps of its own. */
+static void test_short_return(void) {
+    for (int64_t late = S / 2000; late <= S / 500; late *= 4) {
+        selene_scheduler scheduler = open_for_work(NULL);
+        add(scheduler, job("a"));
+        advance(S);
+        selene_cycle cycle = begin(scheduler, window_of(60 * S, 0, 1));
+        selene_run run = next(cycle, "a");
+        advance(2 * S);
+        /* Stopped, and not back. */
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        advance(late);
+        CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+        advance(3 * S);
+        CHECK_INT(late > S / 1000 ? late : 0,
+                  wait_for_reason(scheduler, "a", SELENE_REASON_STILL_RUNNING, 0).duration);
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
+}
+
 /** A condition that flips a million times costs tasks nothing, and what is kept of it has an end. */
 static void test_flips(void) {
     selene_scheduler scheduler = open_for_work(NULL);
@@ -1280,6 +1342,9 @@ int main(int argc, char **argv) {
     run_test("W8 windows that it did not fit, and those that preferred others, whom it names",
              test_windows);
     run_test("W8 a periodic task tells the period that was last due", test_periods);
+    run_test("W8 what happens between two periods does not keep the old one",
+             test_period_after_a_step);
+    run_test("W8 a run that comes back within a millisecond is back at once", test_short_return);
     run_test("W8 a condition that flips a million times costs no task anything", test_flips);
     run_test("W8 all of it is known across reopenings", test_reopening);
     run_test("W8 a run that has not come back holds its id up until its process ends", test_taken);
