@@ -621,6 +621,8 @@ extension Scheduler {
     switch why {
     case .leaseLost: ask(run, .leaseLost, at: now)
     case .leaving: stop(run, .shutdown, at: now)
+    // The host's transaction has decided it, most likely, and its handler waits for the answer to the commit.
+    case .taken where task.isDecidedByHost: break
     case .taken(let reason): stop(run, reason == .none || reason.isRequest ? .interrupted : reason, at: now)
     }
   }

@@ -1355,11 +1355,16 @@ static void test_decided_by_host(void) {
                *failed = add_job("failed", 1);
     selene_cycle cycle = begin_claimed(scheduler, 3);
     selene_run run = run_of(cycle, "done");
+    int32_t reason = -1;
     CHECK_OK(selene_run_decided_by_host(run));
     /* The transaction of the handler. */
     done->decided++;
     done->outcome = SELENE_OUTCOME_NEW_DATA;
-    done->state = OVER;
+    /* The fleet says that the run is over while the handler waits for the answer to its commit. */
+    lose_job(done, SELENE_STOP_INTERRUPTED);
+    serve_for(scheduler, 10 * S);
+    CHECK_OK(selene_run_stopping(run, &reason));
+    CHECK_INT(SELENE_STOP_NONE, reason);
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     run = run_of(cycle, "lost");
     CHECK_OK(selene_run_decided_by_host(run));
