@@ -151,8 +151,8 @@ CHECK_UNUSED static int check_tasks(int usual, int fewer) {
     return check_environment("SELENE_TEST_ROUNDS", 0) > 0 ? fewer : usual;
 }
 
-/** After this a test has waited in vain: as long as it may take in all. */
-#define PATIENCE (check_environment("SELENE_TEST_ALARM", 120) * SELENE_SECOND)
+/** After this a test has waited in vain. */
+#define PATIENCE (30 * SELENE_SECOND)
 
 /** Waits for what another thread makes true. */
 #define WAIT_UNTIL(condition)                                                                      \
