@@ -144,6 +144,8 @@ static void play(enum end end, enum answer answer, int64_t grace) {
         CHECK_INT(0, found.failed_at);
     }
     CHECK_OK(selene_scheduler_close(scheduler, 0));
+    /* A close without grace waits for no callback. */
+    if (end != STOP_DRIVER) wait_for("the end of the receiver", &receiver.destroyed, 1);
 }
 
 static void play_answers(enum end end, int64_t grace) {
