@@ -87,14 +87,14 @@ void connection_drop(connection *own);
 // One frame there and one back, into own->in; 0 and errno if not. What was asked may have been done unless *is_untouched.
 int connection_exchange(connection *own, wire *request, int *is_untouched);
 const char *connection_words(int error);
-// OWNER_AWAY for an error of the socket; after ETIMEDOUT the fault has the timeout that passed.
 // STALE_RUN of a run, INVALID_HANDLE of a cycle: it was of an owner that has gone.
 int32_t connection_ended(int is_run, service_failure *failure);
+// OWNER_AWAY for an error of the socket; after ETIMEDOUT the fault has the timeout that passed.
 int32_t connection_away(const connection *own, int error, int is_in_doubt,
                         service_failure *failure);
 
-// Makes a call with the lock held, but for the wait for an owner; a session other than 0 must still be this one, so that no
-// other owner is waited for.
+// Makes a call with the lock held, but for the wait for an owner. A session other than 0 must still be this one; the first form
+// then waits for no other owner.
 int32_t connection_ask(connection *own, uint32_t operation, const wire_word *words,
                        uint64_t session, service_failure *failure);
 int32_t connection_ask_within(connection *own, uint32_t operation, const wire_word *words,

@@ -208,6 +208,7 @@ extension TaskTable {
     touch(slot) { $0.isTaken = false }
   }
 
+  /// The same of a task with steps of its own, the last of which may say that the run had not come back.
   @inline(never)
   private func comeBackToTrail(_ slot: Int) {
     guard let trail = records[slot].trail?.backAtOnce(since: now.subtracting(Self.atOnce)) else {

@@ -661,7 +661,6 @@ static void test_siege(void) {
         CHECK_OK(selene_scheduler_get(look, &counts));
         if (counts.succeeded + (uint64_t)kills >= (uint64_t)count) break;
     }
-    check_sleep(200 * MS);
     end_owner(worker, SIGKILL);
     CHECK_OK(selene_scheduler_close(look, 0));
     end_owner(owner, SIGKILL);

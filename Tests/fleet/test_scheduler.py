@@ -181,9 +181,11 @@ def test_n22_a_backlog_of_short_tasks_is_claimed_in_batches(
 
 
 @contextmanager
-def forever(scheduler: pyselene.Scheduler, **more: Any) -> Iterator[object]:
+def forever(
+    scheduler: pyselene.Scheduler, run: Callable[..., object] = pyselene.Scheduler.run_forever, **more: Any
+) -> Iterator[object]:
     """Windows on a thread."""
-    thread = threading.Thread(target=scheduler.run_forever, kwargs=more)
+    thread = threading.Thread(target=run, args=(scheduler,), kwargs=more)
     thread.start()
     try:
         yield thread
@@ -192,16 +194,9 @@ def forever(scheduler: pyselene.Scheduler, **more: Any) -> Iterator[object]:
         thread.join()
 
 
-@contextmanager
-def forever_on_a_loop(scheduler: pyselene.Scheduler) -> Iterator[object]:
+def forever_on_a_loop(scheduler: pyselene.Scheduler) -> AbstractContextManager[object]:
     """Windows on an event loop."""
-    thread = threading.Thread(target=lambda: asyncio.run(scheduler.run_forever_async(signals=False)))
-    thread.start()
-    try:
-        yield thread
-    finally:
-        scheduler.stop()
-        thread.join()
+    return forever(scheduler, lambda own: asyncio.run(own.run_forever_async(signals=False)))
 
 
 @pytest.mark.parametrize("windows", [forever, forever_on_a_loop, pyselene.Scheduler.driver])

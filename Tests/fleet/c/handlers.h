@@ -29,24 +29,25 @@ static void fail(selene_run run, const selene_run_info *info, void *context) {
     selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "no \"luck\"", -1);
 }
 
-/* Until it is asked to stop. */
-static void last(selene_run run, const selene_run_info *info, void *context) {
+/* Until it is asked to stop; why. */
+static int32_t await_stop(selene_run run, const selene_run_info *info) {
     int32_t reason = 0;
-    (void)context;
     say_begin(run, info);
     while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
         usleep(2000);
+    return reason;
+}
+
+static void last(selene_run run, const selene_run_info *info, void *context) {
+    const int32_t reason = await_stop(run, info);
+    (void)context;
     say("stop", info->id.data, selene_stop_name(reason));
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
 }
 
-/* Until it is asked to stop, which makes it fail. */
+/* Fails because it is asked to stop. */
 static void quit(selene_run run, const selene_run_info *info, void *context) {
-    int32_t reason = 0;
-    (void)context;
-    say_begin(run, info);
-    while (selene_run_stopping(run, &reason) == SELENE_OK && reason == 0)
-        usleep(2000);
+    (void)await_stop(run, info), (void)context;
     selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "was asked to stop", -1);
 }
 

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
@@ -336,8 +335,7 @@ def test_a_run_that_began_before_the_page_was_served_has_no_duration(folder: Pat
             begun.wait()
             watcher = Watcher(scheduler)
             may_end.set()
-            while not watcher.runs():
-                time.sleep(0.01)
+            wait_for(watcher.runs)
             (run,) = watcher.runs()
             assert (run.id, run.begin_ns, run.outcome) == ("early", None, "new_data")
             totals = watcher.totals()
