@@ -47,7 +47,7 @@ enum answer { DEAF, FAILS, RETRIES, SAYS_STOPPED, SAYS_NO_DATA, COMPLETES };
 
 struct answering {
     enum answer answer;
-    atomic_int started, asked, reason, status;
+    atomic_int started, asked, reason, status, destroyed;
 };
 
 static void begin_work(selene_run run, const selene_run_info *info, void *context) {
@@ -82,6 +82,11 @@ static void answer_stop(selene_run run, int32_t reason, void *context) {
     atomic_fetch_add(&answering->asked, 1);
 }
 
+/* The library has no more use of what lies on the stack of a play. */
+static void destroy_answering(void *context) {
+    atomic_fetch_add(&((struct answering *)context)->destroyed, 1);
+}
+
 static void play(enum end end, enum answer answer, int64_t grace) {
     char name[32];
     snprintf(name, sizeof name, "store%d%d%d", end, answer, grace > 0);
@@ -94,7 +99,7 @@ static void play(enum end end, enum answer answer, int64_t grace) {
     selene_task task = once_of("upload");
     task.max_attempts = 1;
     CHECK_OK(selene_handler_register(scheduler, "upload", -1, begin_work, answer_stop, &answering,
-                                     NULL));
+                                     destroy_answering));
     add(scheduler, task);
     ending.scheduler = scheduler;
     if (end == STOP_DRIVER) {
@@ -145,6 +150,7 @@ static void play(enum end end, enum answer answer, int64_t grace) {
     }
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     /* A close without grace waits for no callback. */
+    wait_for("the end of the handler", &answering.destroyed, 1);
     if (end != STOP_DRIVER) wait_for("the end of the receiver", &receiver.destroyed, 1);
 }
 
@@ -339,8 +345,8 @@ static void play_member(enum end end, enum answer answer, int64_t grace) {
     struct ending ending = {.end = end, .grace = grace, .scheduler = member};
     selene_task task = once_of("upload");
     task.max_attempts = 1;
-    CHECK_OK(
-        selene_handler_register(member, "upload", -1, begin_work, answer_stop, &answering, NULL));
+    CHECK_OK(selene_handler_register(member, "upload", -1, begin_work, answer_stop, &answering,
+                                     destroy_answering));
     add(owner, task);
     CHECK_OK(selene_driver_start(member, NULL));
     wait_for("the handler", &answering.started, 1);
@@ -365,6 +371,7 @@ static void play_member(enum end end, enum answer answer, int64_t grace) {
         CHECK_INT(SELENE_STOP_SHUTDOWN, found.stop_reason);
     }
     if (end != CLOSE) CHECK_OK(selene_scheduler_close(member, 0));
+    wait_for("the end of the handler", &answering.destroyed, 1);
     CHECK_OK(selene_scheduler_close(owner, 0));
 }
 

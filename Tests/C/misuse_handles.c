@@ -98,7 +98,7 @@ static uint64_t next_random(uint64_t *state) {
 static void test_random(void) {
     uint64_t seed = (uint64_t)check_environment("SELENE_TEST_SEED", 20240229), state = seed;
     struct live live = open_live();
-    int i, count = rounds(100000);
+    int i, count = rounds(10000);
     printf("seed %" PRIu64 ", %d values\n", seed, count);
     picture_take(&before_call, live.scheduler);
     outs_reset();

@@ -272,7 +272,7 @@ import Testing
         String(repeating: "7", count: 5_000), String(repeating: "cpu \n", count: 30_000),
         String(repeating: "\0", count: 300), "é\u{1F600}\u{7F}",
       ]
-      + (0..<15).map { _ in
+      + (0..<min(15, Effort.of(15))).map { _ in
         String(decoding: (0..<chance.below(600)).map { _ in UInt8(chance.below(256)) }, as: UTF8.self)
       }
     let tree = try Tree.laptop()
