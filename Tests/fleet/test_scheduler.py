@@ -305,7 +305,7 @@ def says_no_data(_: pyselene.Run) -> object:
     return False
 
 
-@pytest.mark.parametrize("end", ["worker", "windows"])
+@pytest.mark.parametrize("end", ["worker", "windows", "scheduler"])
 def test_v4_a_worker_that_is_stopped_fails_nothing(
     own: Fleet, fleet: Looked, scheduler: pyselene.Scheduler, end: str
 ) -> None:
@@ -331,6 +331,8 @@ def test_v4_a_worker_that_is_stopped_fails_nothing(
         assert count(begun) == len(answers)
         if end == "windows":
             scheduler.stop()
+        elif end == "scheduler":
+            scheduler.close(5)
         else:
             worker.close(0)
         assert count(answered) == len(answers)

@@ -26,7 +26,7 @@ from ._output import Output
 from ._profile import Profile
 from ._roles import Opening, Pulling
 from ._run import Latch, Run
-from ._time import SECOND
+from ._time import MILLISECOND, SECOND
 from ._workers import Job, Workers
 
 #: What a completion answers whose run was over before.
@@ -158,6 +158,8 @@ class Engine:
         self.profile = Profile()
         #: That of the fleet which its tasks come from, in quotes.
         self.fleet_schema = ""
+        #: Ends the worker of a fleet within a number of ns, while there is one.
+        self.leave_fleet: Callable[[int], None] | None = None
         #: Guards handlers and observers; notified when a thread has come back that the end waits for.
         self.changed = threading.Condition()
 
@@ -547,8 +549,12 @@ class Engine:
         """Whether a worker may wait instead, so that this thread handles signals: it waits for its runs, too."""
         if grace <= 0 or threading.current_thread() is not threading.main_thread():
             return False
+        return not self._pulls_here()
+
+    def _pulls_here(self) -> bool:
+        """Whether this thread has runs that it took itself, which end after the call only."""
         mine = threading.get_ident()
-        return all(run._taker != mine for run in tuple(self.runs.values()))
+        return any(run._taker == mine for run in tuple(self.runs.values()))
 
     def _close_apart(self, grace: int) -> Future[SeleneError | None] | None:
         """Closes on a worker; None where no thread can be had any more."""
@@ -572,6 +578,13 @@ class Engine:
         return ended
 
     def _close(self, grace: int) -> SeleneError | None:
+        if self.leave_fleet is not None and self.closing:
+            begun = _NOW()
+            # Else what it runs would wait for the end of its lease.
+            self.leave_fleet(0 if self._pulls_here() else grace)
+            # Shorter ones are refused.
+            left = grace - (_NOW() - begun)
+            grace = left if left >= MILLISECOND else 0
         status = library.selene_scheduler_close(self.handle, grace)
         self.closing = False
         # Another thread may have done it, with less grace.

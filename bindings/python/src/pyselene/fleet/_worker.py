@@ -156,6 +156,7 @@ class Worker:
         engine.fleet_schema = self._fleet._in.replace("%", "%%")
         self._thread = threading.Thread(target=self._work, name="pyselene fleet", daemon=True)
         self._thread.start()
+        engine.leave_fleet = self._leave
         if self._listens:
             self._listener = _Listener(self)
         return self
@@ -164,7 +165,8 @@ class Worker:
         """Takes nothing more, gives back what was not begun, waits until its runs have ended, and tells the database.
 
         After `grace` (30 s) it waits no longer; what it still has then others take when the lease is over. An exception
-        that comes meanwhile, as KeyboardInterrupt, ends the wait, and stops the runs.
+        that comes meanwhile, as KeyboardInterrupt, ends the wait, and stops the runs. A close of its scheduler does the
+        same before, with the grace of that and one second for the database.
 
         Raises:
             InvalidArgument: the grace is out of range; the worker is open as before.
@@ -177,6 +179,7 @@ class Worker:
         with contextlib.suppress(Closed, Unsupported):  # closed meanwhile
             if is_here:
                 engine.check(library.selene_node_leave(engine.handle, span))
+        engine.leave_fleet = None
         thread, self._thread = self._thread, None
         if self._listener is not None:
             self._listener.close()
@@ -188,6 +191,12 @@ class Worker:
         finally:
             with contextlib.suppress(SeleneError):
                 engine.check(library.selene_node_close(engine.handle))
+
+    def _leave(self, grace: int) -> None:
+        """The same for a close of the scheduler, which waits its grace, and a second for the database to be told."""
+        thread = self._thread
+        if thread is not None and library.selene_node_leave(self._engine.handle, grace) == _raw.SELENE_OK:
+            thread.join(grace / SECOND + 1)
 
     def __enter__(self) -> Self:
         return self.open()
