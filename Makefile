@@ -39,7 +39,7 @@ LIBS = $(SQLITE) -lm
 STATIC_LIBS = $(LIBS) -lpthread
 
 SWIFT_SOURCES := $(sort $(shell find Sources -name '*.swift'))
-C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c Sources/CPlatform/linux/*.c Sources/CService/*.c))
+C_SOURCES := $(sort $(wildcard Sources/CPlatform/*.c Sources/CPlatform/linux/*.c) $(filter-out %/none.c,$(wildcard Sources/CService/*.c)))
 C_HEADERS := $(wildcard Sources/CPlatform/*.h Sources/CPlatform/linux/*.h Sources/CPlatform/include/*.h Sources/CService/*.h Sources/CService/include/*.h)
 SYMBOLS = Sources/SeleneABI/symbols.txt
 # TARGET: another machine or C library to build for, by the name with which its tools begin; everything is in build/TARGET
@@ -367,7 +367,7 @@ WASI = wasm32-wasi
 WASI_BUILTINS = $(lastword $(sort $(wildcard /usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a)))
 WASM = build/wasm
 FOR_WASM = -ISources/CService/include -isystem /usr/include/$(WASI) -I$(WASM)/include
-WASM_OBJECTS = $(addprefix $(WASM)/,swift.o platform.o files.o service.o)
+WASM_OBJECTS = $(addprefix $(WASM)/,swift.o platform.o files.o none.o)
 WASM_SYSROOT = $(WASM)/sysroot
 WASM_STORE = $(WASM_SYSROOT)/usr/lib/$(WASI)/sqlite3.o
 # What the package calls beside the header's functions.
@@ -396,9 +396,12 @@ $(WASM)/swift.o: $(SWIFT_SOURCES) $(C_HEADERS) $(WASM)/include/sqlite3.h include
 	@$(QUIETLY) swiftc -target wasm32-unknown-none-wasm -Xfrontend -clang-target -Xfrontend wasm32-unknown-wasi \
 	  $(SWIFT_MODE) -module-cache-path $(WASM)/modules $(addprefix -Xcc ,$(FOR_WASM)) -c $(SWIFT_SOURCES) -o $@
 
+C_FOR_WASM = clang --target=wasm32-unknown-wasi -std=gnu17 -Os -Wall -Wextra -Wno-unused-parameter -Werror $(FOR_WASM) \
+	-ISources/CPlatform/include
 $(WASM)/%.o: Sources/CPlatform/wasm/%.c Sources/CPlatform/wasm/files.h $(C_HEADERS) $(WASM)/include/sqlite3.h Makefile
-	@$(QUIETLY) clang --target=wasm32-unknown-wasi -std=gnu17 -Os -Wall -Wextra -Wno-unused-parameter -Werror $(FOR_WASM) \
-	  -ISources/CPlatform/include -c $< -o $@
+	@$(QUIETLY) $(C_FOR_WASM) -c $< -o $@
+$(WASM)/none.o: Sources/CService/none.c $(C_HEADERS) Makefile
+	@$(QUIETLY) $(C_FOR_WASM) -c $< -o $@
 
 $(WASM_STORE): .ci/sysroot
 	@.ci/sysroot $(WASI) $(WASM_SYSROOT)

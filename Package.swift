@@ -24,6 +24,7 @@ let package = Package(
     // One owner, many processes: the functions of the header over a Unix socket. It calls what SeleneABI exports.
     .target(
       name: "CService", dependencies: ["CPlatform"],
+      exclude: ["none.c"],
       cSettings: [
         .headerSearchPath("../../include"), .headerSearchPath("../CPlatform"), .enableWarning("all"),
         .enableWarning("extra"),

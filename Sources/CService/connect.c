@@ -250,8 +250,7 @@ static int32_t greet(connection *own, service_failure *failure) {
                     0, failure);
     memcpy(&head, own->in, sizeof head);
     wire_reader body = {own->in + sizeof head, own->in + head.length, 0};
-    memset(failure, 0, sizeof *failure);
-    failure->status = head.status;
+    wire_clear(failure, head.status);
     if (head.status != SELENE_OK && wire_read_refusal(body, failure)) return head.status;
     if (head.status != SELENE_OK || head.length < sizeof head + sizeof own->owner ||
         memcmp(body.at, &(uint64_t){WIRE_MAGIC}, 8) != 0)
@@ -395,8 +394,7 @@ int32_t connection_ask_within(connection *own, uint32_t number, const wire_word 
     wire_head head;
     memcpy(&head, own->in, sizeof head);
     wire_reader body = {own->in + sizeof head, own->in + head.length, 0};
-    memset(failure, 0, sizeof *failure);
-    failure->status = head.status;
+    wire_clear(failure, head.status);
     if (head.status == SELENE_OK ? wire_results(body, operation, words)
                                  : wire_read_refusal(body, failure)) {
         if (own->room > 65536) {

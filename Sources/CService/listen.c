@@ -62,8 +62,7 @@ static int32_t subscribe(connection *link, uint64_t capacity, service_failure *f
     if (!is_answered) return connection_away(link, error, 0, failure);
     memcpy(&head, link->in, sizeof head);
     if (head.status == SELENE_OK) return SELENE_OK;
-    memset(failure, 0, sizeof *failure);
-    failure->status = head.status;
+    wire_clear(failure, head.status);
     if (wire_read_refusal((wire_reader){link->in + sizeof head, link->in + head.length, 0},
                           failure))
         return head.status;

@@ -61,8 +61,7 @@ int32_t member_tell(connection *own, uint32_t number, const wire_word *words,
     free(request.data);
     if (is_answered) {
         memcpy(&head, own->in, sizeof head);
-        memset(failure, 0, sizeof *failure);
-        failure->status = head.status;
+        wire_clear(failure, head.status);
         wire_reader body = {own->in + sizeof head, own->in + head.length, 0};
         if (head.status == SELENE_OK && wire_results(body, operation, words)) return SELENE_OK;
         if (head.status != SELENE_OK && wire_read_refusal(body, failure)) return head.status;

@@ -916,10 +916,16 @@ int32_t wire_told(service_failure *failure) {
 
 // ---- Failures ----
 
+void wire_clear(service_failure *failure, int32_t status) {
+    memset(failure, 0, offsetof(service_failure, texts));
+    failure->status = status;
+    for (size_t i = 0; i < SERVICE_TEXTS; i++)
+        failure->texts[i][0] = 0;
+}
+
 int32_t wire_fail(service_failure *failure, int32_t status, const char *field, const char *found,
                   const char *problem, ...) {
-    memset(failure, 0, sizeof *failure);
-    failure->status = status;
+    wire_clear(failure, status);
     va_list list;
     va_start(list, problem);
     vsnprintf(failure->texts[5], SERVICE_TEXT_SIZE, problem, list);

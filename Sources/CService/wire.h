@@ -129,6 +129,8 @@ int wire_read_refusal(wire_reader from, service_failure *failure);
 
 // ---- Failures ----
 
+// A failure of this status that says nothing yet. Texts are cleared by their first byte: every answer passes here.
+void wire_clear(service_failure *failure, int32_t status);
 // Fills a failure: a status, a field, what was found (or NULL) and what is wrong with it.
 int32_t wire_fail(service_failure *failure, int32_t status, const char *field, const char *found,
                   const char *problem, ...) __attribute__((format(printf, 5, 6)));

@@ -1,4 +1,4 @@
-// A WebAssembly module has no other process to serve or to ask.
+// In place of all the other files: a WebAssembly module has no other process to serve or to ask.
 
 #include "CPlatform.h"
 #include "CService.h"
