@@ -894,7 +894,11 @@ enum {
      *  whose only thread is the caller. */
     SELENE_ADVANCE_HANDLERS = 1,
     /** selene_clock_advance goes no further than the first instant at which something is due. */
-    SELENE_ADVANCE_ONCE = 2
+    SELENE_ADVANCE_ONCE = 2,
+    /** As SELENE_ADVANCE_HANDLERS, and it waits for runs whose handler has returned without an outcome, as one does that has
+     *  started a coroutine: until they have one, are over, or wait in selene_run_sleep. Not for runs that were pulled
+     *  (selene_cycle_next), or that another process works on. */
+    SELENE_ADVANCE_RUNS = 4
 };
 
 /**
@@ -908,8 +912,8 @@ enum {
  * @param patience  how long the call waits for working threads at each instant, in ns of real time, 0 or more
  * @param out_next  receives when something is due next, SELENE_NEVER if nothing is; or NULL
  * @return UNSUPPORTED (the clock is the system's, or a selene_clock_fn), INVALID_ARGUMENT, REENTRANT (inside a callback),
- *         BUSY (threads were still working after patience; the clock stands at that instant, the detail names the first
- *         runs whose handlers are at work)
+ *         BUSY (threads were still working, or runs open, after patience; the clock stands at that instant, the detail
+ *         names the first runs that the call waited for)
  *
  * Thread: any. Since: 0.2.
  */

@@ -176,10 +176,11 @@ public func selene_clock_advance(
   _ out_next: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
   attempt { () throws(SeleneError) in
-    guard flags <= 3 else { throw SeleneError(.invalidArgument, "flags", "is not a sum of SELENE_ADVANCE_ numbers") }
+    guard flags <= 7 else { throw SeleneError(.invalidArgument, "flags", "is not a sum of SELENE_ADVANCE_ numbers") }
     guard patience >= 0 else { throw .range("patience", patience, 0, .max, .duration) }
+    let host: AwaitedHost = flags & 4 != 0 ? .runs : flags & 1 != 0 ? .handlers : .nothing
     let next = try Scheduler.advanceClock(
-      scheduler, to: to, handlers: flags & 1 != 0, once: flags & 2 != 0, patience: patience)
+      scheduler, to: to, awaiting: host, once: flags & 2 != 0, patience: patience)
     (out_next as UnsafeMutablePointer?)?.pointee = next
   }
 }

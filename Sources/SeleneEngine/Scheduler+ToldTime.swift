@@ -20,6 +20,15 @@ struct Sleepers {
   }
 }
 
+/// What `advanceClock` waits for besides the library's own threads; each includes the one before.
+package enum AwaitedHost {
+  case nothing
+  /// Handlers, except those that wait for time or are left behind, the step of a driver, and lanes.
+  case handlers
+  /// Runs whose handler has returned without an outcome.
+  case runs
+}
+
 /// When a grace ends: by the system's clock, or, on a clock that the host sets, by the earlier of the two, so that a host that
 /// sets it no more does not keep a close waiting.
 struct EndOfGrace {
@@ -112,14 +121,13 @@ extension Scheduler {
   /// waits until every thread of the library has done what is due and waits again.
   ///
   /// - Parameters:
-  ///   - handlers: whether it waits for the host, too: for handlers, but those that wait for time or are left behind, for the
-  ///     step of a driver, and for lanes.
+  ///   - host: what of the host it waits for, too.
   ///   - once: it goes no further than to the first such instant.
   ///   - patience: how long it waits at each instant, by the system's clock.
   /// - Returns: when something is due next; `Time.never` if nothing is.
   /// - Throws: `unsupported` where the clock is another; `busy` where threads are still at work; `reentrant`.
   package static func advanceClock(
-    _ handle: UInt64, to: Instant, handlers: Bool, once: Bool, patience: Span
+    _ handle: UInt64, to: Instant, awaiting host: AwaitedHost, once: Bool, patience: Span
   ) throws(SeleneError) -> Instant {
     // It waits for the store itself, no longer than its patience.
     let scheduler = try enter(handle, isQuestion: true) { (scheduler, _) throws(SeleneError) in
@@ -134,7 +142,7 @@ extension Scheduler {
       while true {
         guard !scheduler.isEnding, scheduler.slot.scheduler === scheduler else { throw .closedHandle }
         scheduler.advance(to: scheduler.clock.last)
-        if scheduler.isStill(handlers: handlers) {
+        if scheduler.isStill(awaiting: host) {
           let (now, next) = (scheduler.clock.last, scheduler.nextDueInstant())
           if isLast { return next }
           if next <= to && next != Time.never {
@@ -151,7 +159,7 @@ extension Scheduler {
         }
         if try scheduler.settleDeliveries() { continue }
         let left = limit.subtracting(platform_boot_clock())
-        guard left > 0 else { throw SeleneError(.busy, scheduler.whatIsAtWork) }
+        guard left > 0 else { throw SeleneError(.busy, scheduler.whatIsAtWork(host)) }
         scheduler.slot.monitor.watch(left)
       }
     }
@@ -162,21 +170,21 @@ extension Scheduler {
   }
 
   /// Whether nothing more happens at this instant unless the host does something.
-  private func isStill(handlers: Bool) -> Bool {
+  private func isStill(awaiting host: AwaitedHost) -> Bool {
     guard !saver.isAtWork, workers.jobs.isEmpty, !workers.isTellerCalled, !hasNews, outbox.deliverers == 0,
       let still = slot.monitor.still
     else { return false }
     let driver = governance.driver.map { $0.hasThread && $0.isAsleep } == true ? 1 : 0
     guard workers.alive - workers.inHost + sleepers.calls == still + driver else { return false }
-    return !handlers || !hostIsAtWork
+    return host == .nothing || !isAtWork(host)
   }
 
-  /// Whether the host has something to do at this instant, or is doing it: a handler is at work, a driver waits for its step,
-  /// or a cycle waits for a lane.
-  private var hostIsAtWork: Bool {
-    var isInHandler = false
-    runs.forEach { if isAtWork($0) { isInHandler = true } }
-    if isInHandler { return true }
+  /// Whether the host has something to do at this instant, or is doing it: a run is at work, a driver waits for its step, or
+  /// a cycle waits for a lane.
+  private func isAtWork(_ host: AwaitedHost) -> Bool {
+    var isRunning = false
+    runs.forEach { if isAtWork($0, host) { isRunning = true } }
+    if isRunning { return true }
     // The thread that steps the driver may be the one that works its window off; then it steps it behind that.
     if let driver = governance.driver, !driver.hasThread, !driver.isAsleep, !cycles.contains(where: { $0.isDriven }) {
       return true
@@ -191,16 +199,18 @@ extension Scheduler {
     }
   }
 
-  /// Whether a thread is in the handler of a run, and neither waits for time nor was left behind.
-  private func isAtWork(_ run: Run) -> Bool {
-    run.isInHandler && !run.isLeftBehind && !sleepers.runs.contains(run.token)
+  /// Whether a thread is in the handler of a run and was not left behind, or, where runs are waited for, the run goes on
+  /// without it; and it does not wait for time.
+  private func isAtWork(_ run: Run, _ host: AwaitedHost) -> Bool {
+    let goesOn = host == .runs && run.isOpen && run.mode != .pulled && run.mode != .member
+    return (goesOn || run.isInHandler && !run.isLeftBehind) && !sleepers.runs.contains(run.token)
   }
 
-  /// The runs whose handlers are at work, the first few by id and handler, or that other threads are.
-  private var whatIsAtWork: Detail {
+  /// The runs that are at work, the first few by id and handler, or that other threads are.
+  private func whatIsAtWork(_ host: AwaitedHost) -> Detail {
     var (text, count) = (Detail.StringInterpolation(), 0)
     runs.forEach { run in
-      guard isAtWork(run) else { return }
+      guard isAtWork(run, host) else { return }
       count += 1
       guard count <= Self.mostNamed else { return }
       text.appendLiteral(count == 1 ? "still at work: " : ", ")

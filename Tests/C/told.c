@@ -10,6 +10,9 @@
 #include <poll.h>
 #include <sys/resource.h>
 
+/** Waits for the host: for handlers, and for runs that go on without theirs. */
+#define RUNS (SELENE_ADVANCE_HANDLERS | SELENE_ADVANCE_RUNS)
+
 /* ---- deadlines ---------------------------------------------------------------- */
 
 static void test_deadline(void) {
@@ -413,6 +416,156 @@ static void test_inline_sleep(void) {
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
+/* ---- runs that go on without their handler ----------------------------------------------- */
+
+/** Advances on a thread of its own, until runs are done, too. */
+struct advancer {
+    selene_scheduler scheduler;
+    int64_t to, next;
+    selene_status status;
+    atomic_int done;
+    pthread_t thread;
+};
+
+static void *advancer_main(void *argument) {
+    struct advancer *own = argument;
+    own->status = selene_clock_advance(own->scheduler, own->to, RUNS, PATIENCE, &own->next);
+    atomic_store(&own->done, 1);
+    return NULL;
+}
+
+static void start_advancer(struct advancer *own, selene_scheduler scheduler, int64_t to) {
+    own->scheduler = scheduler;
+    own->to = to;
+    CHECK_INT(0, pthread_create(&own->thread, NULL, advancer_main, own));
+}
+
+static int64_t join_advancer(struct advancer *own) {
+    CHECK_INT(0, pthread_join(own->thread, NULL));
+    CHECK_STATUS(SELENE_OK, own->status);
+    return own->next;
+}
+
+/* A handler that only starts something: without the flag its run keeps nothing from going on. */
+static void test_open_run(void) {
+    selene_scheduler scheduler = open_told();
+    struct work work = {.behaviour = NEVER};
+    struct receiver receiver = {0};
+    struct advancer advancer = {0};
+    add_handler(scheduler, "async", &work);
+    selene_task task = task_of("nightly");
+    task.handler = SELENE_TEXT("async");
+    add(scheduler, task);
+    push_async(scheduler, window_of(H, S, 1), &receiver, NULL);
+    CHECK_INT(START + H - S, finished_by(scheduler, START + S));
+    CHECK_INT(1, atomic_load(&work.returned));
+    CHECK_STATUS(SELENE_ERROR_BUSY,
+                 selene_clock_advance(scheduler, START + 9 * S, RUNS, 5 * MS, NULL));
+    CHECK_STRING("still at work: \"nightly\" in the handler \"async\"", selene_status_detail());
+    CHECK_INT(START + S, present(scheduler));
+    start_advancer(&advancer, scheduler, START + 9 * S);
+    for (int i = 0; i < 20; i++) {
+        CHECK_INT(START + S, present(scheduler));
+        CHECK_INT(0, atomic_load(&advancer.done));
+        sched_yield();
+    }
+    CHECK_OK(selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
+    join_advancer(&advancer);
+    CHECK_INT(START + 9 * S, present(scheduler));
+    CHECK_INT(START + S, record(scheduler, "nightly").last_run);
+    CHECK_INT(1, atomic_load(&receiver.calls));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+static struct {
+    atomic_int begun;
+    int32_t reason[2];
+    _Atomic int64_t until[2];
+} going_on;
+
+/* Sleeps on a thread of its own, twice, and completes the run. */
+static void *go_on(void *argument) {
+    struct work *work = argument;
+    const selene_run run = atomic_load(&work->run);
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(selene_run_sleep(run, 10 * S, &going_on.reason[i]));
+        atomic_store(&going_on.until[i], present(work->scheduler));
+    }
+    CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
+    return NULL;
+}
+
+static void begin_to_go_on(struct work *work, selene_run run, const selene_run_info *info) {
+    (void)run;
+    (void)info;
+    atomic_fetch_add(&going_on.begun, 1);
+    CHECK_INT(0, pthread_create(&work->helper, NULL, go_on, work));
+}
+
+static void test_open_run_sleeps(void) {
+    selene_scheduler scheduler = open_told();
+    struct work work = {.behaviour = ASK, .ask = begin_to_go_on};
+    selene_task task = task_of("a");
+    int64_t next = -7;
+    add_handler(scheduler, "a", &work);
+    task.schedule = SELENE_SCHEDULE_PERIODIC;
+    task.period = H;
+    add(scheduler, task);
+    CHECK_OK(selene_driver_start(scheduler, NULL));
+    CHECK_OK(selene_clock_advance(scheduler, START + 10 * S - 1, RUNS, PATIENCE, &next));
+    CHECK_INT(START + 10 * S, next);
+    CHECK_INT(1, atomic_load(&going_on.begun));
+    CHECK_INT(0, atomic_load(&going_on.until[0]));
+    CHECK_OK(selene_clock_advance(scheduler, START + 10 * S, RUNS, PATIENCE, &next));
+    CHECK_INT(START + 20 * S, next);
+    CHECK_INT(START + 10 * S, atomic_load(&going_on.until[0]));
+    CHECK_OK(selene_clock_advance(scheduler, START + 20 * S, RUNS, PATIENCE, &next));
+    CHECK_INT(START + 20 * S, atomic_load(&going_on.until[1]));
+    CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
+    CHECK_INT(0, pthread_join(work.helper, NULL));
+    CHECK_INT(SELENE_STOP_NONE, going_on.reason[0]);
+    CHECK_INT(SELENE_STOP_NONE, going_on.reason[1]);
+    /* A period counts from the end of the run before. */
+    CHECK_INT(START + 20 * S + H, next);
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
+/* What is over, and what the host pulled, is not waited for; a handler is. */
+static void test_other_runs(void) {
+    selene_scheduler scheduler = open_told();
+    struct work lost = {.behaviour = NEVER}, stuck = {.behaviour = COMPLETE_GATE};
+    struct receiver receiver = {0}, other = {0};
+    selene_window window = window_of(10 * S, S, 1);
+    selene_cycle cycle;
+    selene_run run;
+    add_work(scheduler, "lost", &lost);
+    push_async(scheduler, window, &receiver, NULL);
+    wait_for("the end of the handler", &lost.returned, 1);
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START, RUNS, 5 * MS, NULL));
+    CHECK_OK(selene_clock_set(scheduler, START + 10 * S + 1));
+    CHECK_OK(selene_clock_advance(scheduler, START + 20 * S, RUNS, PATIENCE, NULL));
+    CHECK_INT(1, atomic_load(&receiver.calls));
+    CHECK_INT(1, receiver.expired);
+    CHECK_OK(selene_task_cancel(scheduler, "lost", -1, NULL));
+    CHECK_OK(selene_handler_register(scheduler, "pulled", -1, NULL, NULL, NULL, NULL));
+    add(scheduler, task_of("pulled"));
+    cycle = begin(scheduler, window);
+    run = next(cycle, "pulled");
+    CHECK_OK(selene_clock_advance(scheduler, START + 21 * S, RUNS, PATIENCE, NULL));
+    complete(run);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_task_cancel(scheduler, "pulled", -1, NULL));
+    add_work(scheduler, "stuck", &stuck);
+    push_async(scheduler, window, &other, NULL);
+    wait_for("the handler", &stuck.started, 1);
+    CHECK_STATUS(SELENE_ERROR_BUSY,
+                 selene_clock_advance(scheduler, START + 22 * S, RUNS, 5 * MS, NULL));
+    atomic_store(&gate, 1);
+    CHECK_OK(selene_clock_advance(scheduler, START + 22 * S, RUNS, PATIENCE, NULL));
+    CHECK_INT(1, atomic_load(&stuck.returned));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 /* ---- wrong calls ------------------------------------------------------------------------ */
 
 static atomic_int refused_in_handler, refused_in_observer;
@@ -445,7 +598,7 @@ static void test_wrong_calls(void) {
     selene_run run;
     int64_t due = -7;
     int32_t reason = -7;
-    CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, 4, PATIENCE, &due));
+    CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, 8, PATIENCE, &due));
     CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, UINT32_MAX, PATIENCE, &due));
     CHECK_STATUS(invalid, selene_clock_advance(scheduler, START + H, 0, -1, &due));
     CHECK_INT(-7, due);
@@ -453,7 +606,7 @@ static void test_wrong_calls(void) {
     /* The past, and NEVER where nothing is due: the call only waits. */
     CHECK_OK(selene_clock_advance(scheduler, INT64_MIN, 0, 0, &due));
     CHECK_OK(selene_clock_advance(scheduler, START - H, 0, 0, NULL));
-    CHECK_OK(selene_clock_advance(scheduler, SELENE_NEVER, 3, INT64_MAX, &due));
+    CHECK_OK(selene_clock_advance(scheduler, SELENE_NEVER, 7, INT64_MAX, &due));
     CHECK_INT(SELENE_NEVER, due);
     CHECK_INT(START, present(scheduler));
     CHECK_OK(selene_scheduler_observe(scheduler, sleep_in_observer, NULL, NULL));
@@ -556,6 +709,7 @@ static void test_busy(void) {
     int64_t next = -7;
     add_work(scheduler, "stuck", &work);
     push_async(scheduler, window_of(10 * S, S, 1), &receiver, NULL);
+    wait_for("the handler", &work.started, 1);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + S,
                                                          SELENE_ADVANCE_HANDLERS, 20 * MS, &next));
     CHECK_STRING("still at work: \"stuck\" in the handler \"stuck\"", selene_status_detail());
@@ -633,6 +787,11 @@ int main(int argc, char **argv) {
     run_test("B3 a handler at work is not hidden by two threads that sleep for another run",
              test_two_sleepers);
     run_test("B3 the handler of an inline cycle sleeps", test_inline_sleep);
+    run_test(
+        "B3 a run that goes on when its handler has returned is waited for where that is asked for",
+        test_open_run);
+    run_test("B3 so it is between two times for which it sleeps", test_open_run_sleeps);
+    run_test("B3 a run that is over, or was pulled, is not waited for", test_other_runs);
     run_test("B3 wrong calls of advance and sleep are refused and change nothing",
              test_wrong_calls);
     run_test("B3 a close lets go a thread that advances the clock", test_advance_closed);

@@ -37,6 +37,7 @@ namespace Selene
         internal const int TROUBLE_FLEET_CLOCK = 128;
         internal const int ADVANCE_HANDLERS = 1;
         internal const int ADVANCE_ONCE = 2;
+        internal const int ADVANCE_RUNS = 4;
         internal const int TASK_STEADY = 1;
         internal const int TASK_AFTER_ANY_END = 2;
         internal const int TASK_EXPEDITED = 4;

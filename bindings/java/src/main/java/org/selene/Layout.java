@@ -31,6 +31,7 @@ final class Layout {
     static final int TROUBLE_FLEET_CLOCK = 128;
     static final int ADVANCE_HANDLERS = 1;
     static final int ADVANCE_ONCE = 2;
+    static final int ADVANCE_RUNS = 4;
     static final int TASK_STEADY = 1;
     static final int TASK_AFTER_ANY_END = 2;
     static final int TASK_EXPEDITED = 4;
