@@ -200,8 +200,9 @@ namespace Selene
         public Instant? Advance(Instant to)
         {
             long next;
+            const int Flags = Raw.ADVANCE_HANDLERS | Raw.ADVANCE_RUNS;
             SeleneException.Check(Raw.selene_clock_advance(
-                Handle, to.NanosecondsSinceEpoch, Raw.ADVANCE_HANDLERS, Patience.Nanoseconds, &next));
+                Handle, to.NanosecondsSinceEpoch, Flags, Patience.Nanoseconds, &next));
             return Instant.Maybe(next);
         }
 

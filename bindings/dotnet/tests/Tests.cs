@@ -424,6 +424,33 @@ internal static class Tests
         }
     }
 
+    private static void TimeWaitsForHandlersThatAreAsynchronous()
+    {
+        Instant start = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        TimeSpan four = TimeSpan.FromSeconds(4);
+        var ends = new List<Instant>();
+        using (Scheduler scheduler = Opened(new Options { Clock = start }))
+        {
+            scheduler.AddHandler("later", async (run, stop) =>
+            {
+                for (int part = 0; part < 2; part++)
+                {
+                    Same(await Task.Run(() => run.Sleep(four)), StopReason.None);
+                    ends.Add(scheduler.Now);
+                }
+                return Result.NewData;
+            });
+            scheduler.Register(TaskRequest.Once("later"));
+            scheduler.StartDriver();
+            Same(scheduler.Advance(start + TimeSpan.FromSeconds(3)), start + four);
+            Same(scheduler.Advance(start + four), start + four + four);
+            Check(ends.SequenceEqual(new[] { start + four }), "the first part");
+            scheduler.Advance(start + TimeSpan.FromSeconds(60));
+            Check(ends.SequenceEqual(new[] { start + four, start + four + four }), "both parts");
+            Same(scheduler.Get("later").State, State.Succeeded);
+        }
+    }
+
     private static void ATestsClockSaysWhatIsDueAndWhy()
     {
         DateTimeOffset noon = new DateTimeOffset(2024, 2, 29, 12, 0, 0, TimeSpan.Zero);
@@ -942,7 +969,8 @@ internal static class Tests
         {
             WhatIsThrownIsAFailureWithItsText, WhatAHandlerReturnsIsTheOutcomeAndWhatItLeavesIsKept,
             AStopCancelsTheTokenOfARun, AWindowEndsByItsDeadlineAndACloseAtOnceWhateverAHandlerDoes, AWindowEndsWithItsToken,
-            WhatIsRefusedSaysWhatIsAllowed, AUseAfterCloseIsRefusedWhateverTheOrder, ANightlyJobsWeekPassesOnAClockOfATest, ATestsClockSaysWhatIsDueAndWhy,
+            WhatIsRefusedSaysWhatIsAllowed, AUseAfterCloseIsRefusedWhateverTheOrder, ANightlyJobsWeekPassesOnAClockOfATest,
+            TimeWaitsForHandlersThatAreAsynchronous, ATestsClockSaysWhatIsDueAndWhy,
             ADriverRunsWhatIsRegisteredAndEventsTellIt, AnAwaitedDriverEndsWhenItsSchedulerIsClosed,
             APeriodicTaskIsDueAgainAfterItsPeriodAndARunKnowsItsTimes, ADriverHoldsBackWhatTheProfileRefusesAndSaysWhy,
             AnotherProcessEnqueuesLooksAndWorksForTheOwnerOfAStore, AStoreCanBeClosedAndOpenedAgain,

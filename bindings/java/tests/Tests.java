@@ -837,6 +837,28 @@ public final class Tests {
         }
     }
 
+    public static void timeWaitsForHandlersThatAreAsynchronous() {
+        Instant start = Instant.ofEpochSecond(3600);
+        List<Instant> ends = Collections.synchronizedList(new ArrayList<>());
+        try (Scheduler scheduler = opened(Options.builder().clock(start).build())) {
+            scheduler.addAsyncHandler("later", run -> CompletableFuture.supplyAsync(() -> {
+                for (int part = 0; part < 2; part++) {
+                    equal(run.sleep(Duration.ofSeconds(4)), Stop.NONE);
+                    ends.add(scheduler.now());
+                }
+                return Result.newData();
+            }));
+            scheduler.register(Task.once("later").build());
+            scheduler.startDriver(Driver.builder().build());
+            equal(scheduler.advance(start.plusSeconds(3)), start.plusSeconds(4));
+            equal(scheduler.advance(start.plusSeconds(4)), start.plusSeconds(8));
+            equal(ends, List.of(start.plusSeconds(4)));
+            scheduler.advance(start.plusSeconds(60));
+            equal(ends, List.of(start.plusSeconds(4), start.plusSeconds(8)));
+            equal(scheduler.get("later").state(), State.SUCCEEDED);
+        }
+    }
+
     public static void kindsArePausedUntilAnInstantOrUntilTheyAreResumed() {
         Instant start = Instant.ofEpochSecond(3600);
         Instant until = start.plusSeconds(3600);

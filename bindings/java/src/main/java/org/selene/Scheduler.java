@@ -180,7 +180,8 @@ public final class Scheduler implements AutoCloseable {
      */
     public @Nullable Instant advance(Instant to) {
         long at = Time.nanoseconds(to);
-        return Time.instant(number(out -> Raw.selene_clock_advance(handle, at, Layout.ADVANCE_HANDLERS, PATIENCE, out)));
+        int flags = Layout.ADVANCE_HANDLERS | Layout.ADVANCE_RUNS;
+        return Time.instant(number(out -> Raw.selene_clock_advance(handle, at, flags, PATIENCE, out)));
     }
 
     /** When the next window is worth opening; null: when something changes. */
