@@ -22,6 +22,12 @@ func pulled(_ start: Instant = Instant(nanosecondsSinceEpoch: 0)) throws -> Sche
   return scheduler
 }
 
+func told(_ start: Instant) throws -> Scheduler {
+  var options = Options()
+  options.clock = start
+  return try opened(options)
+}
+
 func refused(_ status: Status, _ call: () throws -> Void) throws {
   let error = try #require(throws: SeleneError.self) { try call() }
   #expect(error.status == status)
@@ -282,6 +288,106 @@ struct Broken: Error, CustomStringConvertible { let description: String }
     try run.complete(.newData)
     try refused(.alreadyCompleted) { try run.complete(.newData) }
     #expect(try cycle.end().newData == 1)
+  }
+
+  @MainActor
+  @Test("a nightly job's week passes on a clock of a test, also for handlers that need the main actor") func week()
+    async throws
+  {
+    let midnight = Instant(nanosecondsSinceEpoch: 1_767_225_600_000_000_000)
+    let scheduler = try told(midnight)
+    let log = Log()
+    let day = Duration.seconds(24 * 3600)
+    try scheduler.handle("backup") { run in
+      let slept = try await run.sleep(.seconds(4))
+      await MainActor.run { log.add("\(run.startedAt) \(slept)") }
+      return .newData
+    }
+    var task = TaskRequest.periodic("backup", every: day)
+    task.initialDelay = .seconds(3 * 3600)
+    try scheduler.register(task)
+    try scheduler.startDriver()
+    #expect(try await scheduler.advance(to: midnight) == midnight.advanced(by: .seconds(3 * 3600)))
+    try await scheduler.advance(to: midnight.advanced(by: day * 7))
+    // A period counts from the end of the run before.
+    let nights = (0..<7).map { night in midnight.advanced(by: .seconds(3 * 3600) + (day + .seconds(4)) * night) }
+    #expect(log.all == nights.map { "\($0) true" })
+    #expect(try scheduler.now() == midnight.advanced(by: day * 7))
+    try await scheduler.close(awaiting: long)
+  }
+
+  @Test("on a clock of a test a run is asked to stop, and is over, at its exact instant") func deadline() async throws {
+    let start = Instant(nanosecondsSinceEpoch: 3_600_000_000_000_000)
+    let scheduler = try told(start)
+    let log = Log()
+    let gate = Gate()
+    try scheduler.handle("deaf") { run in
+      log.add("\(try await run.sleep(.seconds(10))) \(start.duration(to: try scheduler.now()))")
+      log.add("\(try await run.sleep(long)) \(start.duration(to: try scheduler.now())) \(run.stopReason)")
+      await gate.passed()
+      log.add("\(try await run.sleep(long))")
+      return .newData
+    }
+    try scheduler.register(.once("deaf"))
+    let window = Task { try await scheduler.run(Window(budget: .seconds(60), reserve: .seconds(5))) }
+    while try scheduler.task("deaf").state != .running { await Task.yield() }
+    func after(_ seconds: Int, _ nanoseconds: Int64 = 0) -> Instant {
+      start.advanced(by: .seconds(seconds) + .nanoseconds(nanoseconds))
+    }
+    #expect(try await scheduler.advance(to: after(10, -1)) == after(10))
+    #expect(log.all == [])
+    #expect(try await scheduler.advance(to: after(10)) == after(55))
+    #expect(log.all == ["true 10.0 seconds"])
+    try await scheduler.advance(to: after(55, -1))
+    #expect(log.all.count == 1)
+    try scheduler.setClock(after(55))
+    try await log.until("false 55.0 seconds expiring")
+    let busy = await #expect(throws: SeleneError.self) {
+      try await scheduler.advance(to: after(60), patience: .milliseconds(5))
+    }
+    #expect(busy?.status == .busy && busy?.detail == "still at work: \"deaf\" in the handler \"deaf\"")
+    #expect(try scheduler.now() == after(55))
+    // Its deadline leaves it behind a nanosecond later.
+    try scheduler.setClock(after(60))
+    #expect(try scheduler.task("deaf").state == .running)
+    try scheduler.setClock(after(60, 1))
+    #expect(try await window.value.expired == 1)
+    gate.open()
+    try await log.until("false")
+    try scheduler.cancelAll()
+    #expect(try await scheduler.advance(to: nil) == nil)
+    try scheduler.close()
+  }
+
+  @Test("any number of runs wait for time, which passes for all of them; wrong calls are refused") func sleeps()
+    async throws
+  {
+    let start = Instant(nanosecondsSinceEpoch: 3_600_000_000_000_000)
+    let scheduler = try told(start)
+    let log = Log()
+    try scheduler.handle("a") { run in
+      let refusal = await #expect(throws: SeleneError.self) { try await run.sleep(.nanoseconds(-1)) }
+      #expect(refusal?.status == .invalidArgument)
+      for _ in 0..<3 { try await run.sleep(.seconds(3600)) }
+      log.add("\(start.duration(to: try scheduler.now()))")
+      return .newData
+    }
+    for number in 0..<50 { try scheduler.register(.once("\(number)", handler: "a")) }
+    try scheduler.startDriver(Driver(lanes: 50))
+    #expect(try await scheduler.advance(to: nil) == nil)
+    #expect(log.all == Array(repeating: "10800.0 seconds", count: 50))
+    let other = try opened()
+    for (scheduler, patience, status) in [
+      (other, Duration.zero, Status.unsupported), (scheduler, .seconds(-1), .invalidArgument),
+    ] {
+      let refusal = await #expect(throws: SeleneError.self) {
+        try await scheduler.advance(to: start, patience: patience)
+      }
+      #expect(refusal?.status == status)
+    }
+    try scheduler.close()
+    let refusal = await #expect(throws: SeleneError.self) { try await scheduler.advance(to: start) }
+    #expect(refusal?.status == .invalidHandle)
   }
 
   @Test("a driver runs what is registered until it is stopped; events tell it, and lost ones are counted") func driver()

@@ -46,7 +46,7 @@ public struct Options: Sendable {
   public var relaxed = false
   /// The library starts no thread: runs are pulled.
   public var noThreads = false
-  /// The clock of a test: it stands here until `setClock`, and runs are pulled.
+  /// The clock of a test: it stands here until `setClock` or `advance`.
   public var clock: Instant?
 
   /// All defaults.

@@ -45,6 +45,25 @@ public struct Run: Sendable {
     return selene_run_remaining(token, &left) == SELENE_OK ? .nanoseconds(left) : .zero
   }
 
+  /// Waits for so much scheduler time, or until it should stop; whether it waited for all of it. On the clock of a test that
+  /// is when the test has moved it so far (`Scheduler.advance`). The wait has a thread of its own, and blocks no other; a
+  /// cancellation alone does not end it, a stop does.
+  ///
+  /// - Throws: `invalidArgument` for less than zero; `unsupported` for a run of another process's scheduler.
+  @discardableResult
+  public func sleep(_ duration: Duration) async throws(SeleneError) -> Bool {
+    let token = token
+    return try await onThread { () throws(SeleneError) in
+      var reason: Int32 = 0
+      do throws(SeleneError) { try check(selene_run_sleep(token, duration.nanoseconds, &reason)) } catch {
+        // It is over.
+        guard [.staleRun, .alreadyCompleted, .invalidHandle].contains(error.status) else { throw error }
+        return false
+      }
+      return Stop(rawValue: reason) == .none
+    }
+  }
+
   /// Tells how far it has come (a total of 0: it is not known), and lets its task's stall limit begin anew.
   public func progress(_ done: Int64, of total: Int64 = 0, _ words: String = "") throws(SeleneError) {
     let lent = Lent()

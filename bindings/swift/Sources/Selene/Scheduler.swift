@@ -108,6 +108,30 @@ public final class Scheduler: Sendable {
     try check(selene_clock_set(handle, now.nanosecondsSinceEpoch))
   }
 
+  /// Lets time pass in a test, for a scheduler that was opened with a clock: from one instant at which something is due to the
+  /// next, up to an instant. At each it waits until all that is due is done, also by handlers, except those that `Run.sleep`;
+  /// it blocks no thread that they need.
+  ///
+  /// - Parameters:
+  ///   - instant: where time stands then; the present: the call only waits; nil: it goes on until nothing is due, which never
+  ///     comes while a driver runs a periodic task.
+  ///   - patience: how long handlers may be at work at each instant, by the system's clock.
+  /// - Returns: when something is due next; nil: nothing is.
+  /// - Throws: `unsupported` without the option `clock`; `busy` after that time, which names the runs, as in a handler, whose
+  ///   own run it waits for: time stands at that instant.
+  @discardableResult
+  public func advance(
+    to instant: Instant?, patience: Duration = .seconds(10)
+  ) async throws(SeleneError) -> Instant? {
+    try await onThread { () throws(SeleneError) in
+      let flags = UInt32(SELENE_ADVANCE_HANDLERS | SELENE_ADVANCE_RUNS)
+      let to = instant?.nanosecondsSinceEpoch ?? SELENE_NEVER
+      var next = SELENE_NEVER
+      try check(selene_clock_advance(self.handle, to, flags, patience.nanoseconds, &next))
+      return Instant(maybe: next)
+    }
+  }
+
   /// When the next window is worth opening; nil: when something changes.
   public func nextWakeup() throws(SeleneError) -> Instant? {
     var at = SELENE_NEVER
