@@ -40,8 +40,11 @@ export interface Options {
   owner?: string;
   /** The last calls may be lost in a power loss; in a crash of the process nothing is. */
   relaxed?: boolean;
-  /** Scheduler time, in milliseconds since 1970; default: the system's clock. A clock of the host makes everything repeatable. */
-  clock?: () => number;
+  /**
+   * Scheduler time, in milliseconds since 1970; default: the system's clock. A function is asked, and makes everything
+   * repeatable; a number is where the clock of a test stands until `advance` moves it.
+   */
+  clock?: (() => number) | number;
   /** Seed of the jitter. */
   seed?: number | bigint;
   /** Ranks by the freshness rule. */
@@ -365,6 +368,15 @@ export class Scheduler {
   private constructor();
   /** Scheduler time, which never goes back. */
   readonly now: number;
+  /**
+   * Lets time pass in a test up to an instant, for a scheduler whose clock is a number: from one instant at which something is
+   * due to the next. At each it waits until all that is due is done, also by handlers, except those in `run.sleep`; Infinity:
+   * until nothing is due, which never comes while `runForever` runs a periodic task. Gives when something is due next;
+   * Infinity: nothing is. BUSY, which names the runs, if handlers are at work for longer than `patience` at an instant, in
+   * milliseconds of the system's clock (10 000): time stands there. `handlers: false` waits for none, so what they do is not
+   * exact. Runs of `begin` are not waited for, nor is what else the program awaits.
+   */
+  advance(to: number, how?: { handlers?: boolean; patience?: number }): Promise<number>;
   /** Tasks by state, and runs dispatched. */
   readonly counts: Record<State | 'dispatched', number>;
   /** Registers a handler; `work` is called by `run`. It returns false for nothing new, and throws to fail. */
@@ -493,6 +505,11 @@ export class Run {
   readonly signal: AbortSignal;
   /** Why it should stop, or null; of one that is over why it was asked to, or "shutdown". */
   readonly stopping: StopReason | null;
+  /**
+   * Waits until so much scheduler time has passed, or it should stop; true: all of it has. UNSUPPORTED where the clock is a
+   * function, or the scheduler another process's.
+   */
+  sleep(span: number): Promise<boolean>;
   complete(outcome?: 'new_data' | 'no_data' | 'failed' | 'abandoned'): void;
   /** Gives an outcome where it may come too late: what was stopped, is over or has its outcome stays as it is. */
   settle(give: () => void): void;

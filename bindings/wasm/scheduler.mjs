@@ -5,6 +5,8 @@ import { constants } from './interface.mjs';
 import { milliseconds } from './structs.mjs';
 
 const NEVER = 2n ** 63n - 1n;
+// How long advance waits for handlers at an instant, ms of the system's clock.
+const PATIENCE = 10_000;
 const UNLIMITED = 0xffff_ffff;
 const MILLISECOND = 1_000_000n;
 
@@ -82,6 +84,12 @@ export function nanoseconds(milliseconds, field) {
   // A number as large as an instant has no nanoseconds, but whole microseconds.
   const step = Math.abs(whole) < 1e10 ? 1 : 1000;
   return BigInt(whole) * MILLISECOND + BigInt(Math.round(((milliseconds - whole) * 1e6) / step) * step);
+}
+
+/** An instant or a span as JavaScript has it. */
+function inMilliseconds(nanoseconds) {
+  if (nanoseconds >= NEVER) return Infinity;
+  return Number(nanoseconds / MILLISECOND) + Number(nanoseconds % MILLISECOND) / 1e6;
 }
 
 /** Bits of what is asked for by name. */
@@ -224,8 +232,15 @@ function tellHost(error) {
   else queueMicrotask(() => { throw error; });
 }
 
+/** Until what is ready to go on has done so. */
+function turn() {
+  return new Promise((resolve) => { (globalThis.setImmediate ?? setTimeout)(resolve); });
+}
+
 /** A loop waits for a ring, which is not lost when it comes before. */
 class Bell {
+  /** The instant at which it is rung, where a test has the clock, in nanoseconds. */
+  until = NEVER;
   #rung = false;
   #resolve = null;
 
@@ -312,8 +327,12 @@ export class Scheduler {
   #handle = 0n;
   #handlers = new Map();
   // The runs whose signal was asked for and that have no outcome yet, by token; why others were stopped, until none of their
-  // cycles is open; and the loops to wake when something may have become eligible.
-  #open = { runs: new Map(), stops: new Map(), cycles: 0, bells: new Set() };
+  // cycles is open; the loops to wake when something may have become eligible; the runs that handlers work on; and those that
+  // wait for time.
+  #open = {
+    runs: new Map(), stops: new Map(), cycles: 0, bells: new Set(), works: new Set(), sleeps: new Set(),
+    sleep: (run, token, span) => this.#sleep(run, token, span),
+  };
   #watches = new Set();
   // What setConditions has said, by name.
   #conditions = {};
@@ -321,6 +340,8 @@ export class Scheduler {
   #state;
   // Its calls are made by another process.
   #isConnection;
+  // Its time is what `advance` says.
+  #isTold = false;
 
   constructor(selene, options, isConnection = false) {
     this.#selene = selene;
@@ -354,7 +375,11 @@ export class Scheduler {
       const path = this.#state ?? given.path;
       if (path !== undefined) values.path = text(string(path, 'path'));
       if (given.owner !== undefined) values.owner = text(string(given.owner, 'owner'));
-      if (given.clock) {
+      if (typeof given.clock === 'number') {
+        values.flags |= constants.OPTIONS_SET_CLOCK;
+        values.clock_start = nanoseconds(given.clock, 'clock');
+        this.#isTold = true;
+      } else if (given.clock) {
         const { clock } = given;
         values.clock = selene.callbacks.clock;
         let last = 0n;
@@ -433,6 +458,88 @@ export class Scheduler {
   /** Scheduler time, in milliseconds since 1970. */
   get now() {
     return this.#out('i64', 'selene_scheduler_now');
+  }
+
+  /** The same in nanoseconds. */
+  #present() {
+    return this.#out('u64', 'selene_scheduler_now');
+  }
+
+  /**
+   * Lets time pass in a test up to an instant, for a scheduler whose clock is a number: from one instant at which something is
+   * due to the next, and at each it waits until all that is due is done, also by handlers, except those that `sleep`. Gives when
+   * something is due next; Infinity: nothing is.
+   */
+  async advance(to, options = {}) {
+    fields(options, {}, ['handlers', 'patience'], 'advance');
+    const { handlers = true, patience = PATIENCE } = options;
+    const end = nanoseconds(to, 'to');
+    const longest = nanoseconds(patience, 'patience');
+    const move = (instant, flags) => this.#out('i64', 'selene_clock_advance', instant, flags, longest);
+    // What is refused is so at once: this does what is due now.
+    move(0n, 0);
+    const bell = this.#bell();
+    this.#wake();
+    try {
+      for (;;) {
+        await this.#settle(bell, handlers, patience);
+        const from = this.#present();
+        const waits = [...this.#open.bells].map(({ until }) => until).filter((until) => until > from);
+        const first = waits.reduce((least, until) => (until < least ? until : least), NEVER);
+        const next = move(first < end ? first : end, constants.ADVANCE_ONCE);
+        if (this.#present() === from) return Math.min(next, inMilliseconds(first));
+        this.#wake();
+      }
+    } finally {
+      this.#open.bells.delete(bell);
+    }
+  }
+
+  /** Until all loops wait for their bells, and all handlers have returned, or wait for time. */
+  async #settle(bell, handlers, patience) {
+    const limit = performance.now() + patience;
+    for (;;) {
+      await turn();
+      const busy = handlers ? this.#busy() : [];
+      if (busy.length === 0) return;
+      const left = limit - performance.now();
+      if (left <= 0) {
+        const more = busy.length > 3 ? ` and ${busy.length - 3} more` : '';
+        const named = busy.slice(0, 3).map(({ id, handler }) => `"${id}" in the handler "${handler}"`).join(', ');
+        throw new SeleneError(constants.ERROR_BUSY, { detail: `still at work: ${named}${more}`, field: '', found: '', allowed: '' });
+      }
+      await bell.wait(left);
+    }
+  }
+
+  /** The runs that handlers work on, except those that are over, or wait for time. */
+  #busy() {
+    const asleep = new Set([...this.#open.sleeps].map(({ run }) => run));
+    return [...this.#open.works].filter((run) => !asleep.has(run) && Run.isOpen(run));
+  }
+
+  /** Lets a run wait until so much scheduler time has passed; false: it should stop. */
+  async #sleep(run, token, span) {
+    const { memory, c } = this.#selene;
+    // The library would block this thread; it says whether the run may wait at all.
+    const status = memory.scope(({ room }) => c.selene_run_sleep(token, span < 0n ? span : 0n, room(4)));
+    if (OVER.includes(status)) return false;
+    this.#selene.check(status);
+    const until = this.#present() + span;
+    const bell = this.#bell();
+    const sleep = { run, token, bell };
+    this.#open.sleeps.add(sleep);
+    if (this.#isTold) this.#wake();
+    try {
+      while (!run.stopping) {
+        if (this.#present() >= until) return true;
+        await this.#rest(bell, until);
+      }
+      return false;
+    } finally {
+      this.#open.sleeps.delete(sleep);
+      this.#open.bells.delete(bell);
+    }
   }
 
   /** How many tasks there are in each state, and runs so far. */
@@ -796,7 +903,7 @@ export class Scheduler {
         const step = cycle.next();
         if (step.done) break;
         if (step.run) this.#work(step.run).finally(() => bell.ring());
-        else await bell.wait(Math.min(step.until - this.now, this.#longestWait));
+        else await this.#rest(bell, Cycle.wakeOf(cycle));
         if (this.#isConnection) for (const run of this.#open.runs.values()) void run.stopping;
       }
     } finally {
@@ -807,9 +914,16 @@ export class Scheduler {
     return report;
   }
 
-  /** What another process does rings no bell here. */
-  get #longestWait() {
-    return this.#isConnection ? 250 : Infinity;
+  /** Waits for a bell, at most until an instant: what another process does rings none, and `advance` rings it then. */
+  async #rest(bell, until) {
+    if (this.#isTold) {
+      bell.until = until;
+      await bell.wait();
+      bell.until = NEVER;
+    } else {
+      const span = until >= NEVER ? Infinity : inMilliseconds(until - this.#present());
+      await bell.wait(this.#isConnection ? Math.min(span, 250) : span);
+    }
   }
 
   /** A bell that rings when something may have become eligible. */
@@ -871,7 +985,8 @@ export class Scheduler {
           continue;
         }
         watch.arm();
-        await bell.wait(this.#isConnection ? 60_000 : until - this.now);
+        if (this.#isConnection) await bell.wait(60_000);
+        else await this.#rest(bell, until);
       }
     } finally {
       signal?.removeEventListener('abort', stop);
@@ -907,12 +1022,13 @@ export class Scheduler {
       const [cycle, wake] = [room(8), room(8)];
       this.#selene.check(c.selene_driver_step(this.#handle, cycle, wake));
       const handle = memory.get('u64', cycle);
-      if (handle === 0n) return { until: memory.get('i64', wake) };
+      if (handle === 0n) return { until: memory.get('u64', wake) };
       return { cycle: new Cycle(this.#selene, handle, this.#open) };
     });
   }
 
   async #work(run) {
+    this.#open.works.add(run);
     // After this turn, so that a handler that does not wait keeps no other from beginning.
     await null;
     let give;
@@ -924,7 +1040,11 @@ export class Scheduler {
     } catch (error) {
       give = () => run.fail(textOf(error));
     }
-    run.settle(give);
+    try {
+      run.settle(give);
+    } finally {
+      this.#open.works.delete(run);
+    }
   }
 
   /** When a window is worth opening next, in scheduler time; Infinity if never. */
@@ -942,9 +1062,9 @@ export class Scheduler {
     signal?.addEventListener('abort', stop);
     try {
       while (this.#handle !== 0n && !signal?.aborted) {
-        const span = this.nextWakeup() - this.now;
-        if (span <= 0) return true;
-        await bell.wait(Math.min(span, this.#longestWait));
+        const at = this.#out('u64', 'selene_scheduler_next_wakeup');
+        if (at <= this.#present()) return true;
+        await this.#rest(bell, at);
       }
       return false;
     } finally {
@@ -1064,6 +1184,7 @@ export class Scheduler {
     const run = this.#open.runs.get(token);
     if (run) run.stopped(stops.name(reason));
     else this.#open.stops.set(token, stops.name(reason));
+    for (const sleep of this.#open.sleeps) if (sleep.token === token) sleep.bell.ring();
   }
 }
 
@@ -1073,6 +1194,7 @@ export class Cycle {
   #handle;
   #open;
   #hasEnded = false;
+  #wakeAt = NEVER;
 
   constructor(selene, handle, open) {
     this.#selene = selene;
@@ -1091,8 +1213,14 @@ export class Cycle {
       this.#selene.check(found);
       const place = memory.placeOf(room) + memory.layout('run_info').size;
       if (memory.view.getInt32(place, true) === constants.STEP_DONE) return { done: true };
+      this.#wakeAt = memory.view.getBigUint64(place + 8, true);
       return { until: milliseconds(memory.view, place + 8) };
     });
+  }
+
+  /** When it has to be asked again at the latest, in nanoseconds, where `next` said so. */
+  static wakeOf(cycle) {
+    return cycle.#wakeAt;
   }
 
   /** Dispatches nothing more; what runs has so many milliseconds. */
@@ -1135,6 +1263,7 @@ export class Cycle {
     this.#hasEnded = true;
     this.#open.cycles -= 1;
     for (const run of this.#open.runs.values()) run.over(this.#handle);
+    for (const { bell } of this.#open.sleeps) bell.ring();
   }
 }
 
@@ -1201,6 +1330,17 @@ export class Run {
       if (this.#controller && !this.#reason) this.stopped(stops.name(reason));
       return stops.name(reason);
     });
+  }
+
+  /** Waits until so much scheduler time has passed, or it should stop; whether it waited for all of it. */
+  async sleep(span) {
+    return this.#open.sleep(this, this.#token, nanoseconds(span, 'span'));
+  }
+
+  /** Whether it has no outcome yet, and is not over. */
+  static isOpen(run) {
+    const { memory, c } = run.#selene;
+    return memory.scope(({ room }) => !OVER.includes(c.selene_run_stopping(run.#token, room(4))));
   }
 
   /** Its cycle has ended: C tells nothing more of it. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -72,6 +73,31 @@ test('runForever works on what is registered while it waits, and the loop of nod
   await done;
   assert.deepEqual(reports.flatMap((report) => report.runs.map((run) => run.id)).sort(), ['first', 'second']);
   await scheduler.runForever({ signal: stop.signal });
+  scheduler.close();
+});
+
+test("a week of nights passes for runForever on a clock of a test, and handlers that read files are waited for", { timeout: 60_000 }, async () => {
+  const [midnight, hour, day] = [Date.UTC(2026, 0, 1), 3_600_000, 86_400_000];
+  const scheduler = open({ clock: midnight });
+  const [nights, reports] = [[], []];
+  scheduler.handler('backup', async (run) => {
+    // As from a calendar: the next night, whatever this one takes.
+    scheduler.setNext('backup', run.startedAt + day);
+    await readFile(new URL(import.meta.url));
+    await run.sleep(4_000);
+    await readFile(new URL(import.meta.url));
+    nights.push([run.startedAt, scheduler.now]);
+  });
+  scheduler.register({ id: 'backup', every: day, delay: 3 * hour });
+  const stop = new AbortController();
+  const done = scheduler.runForever({ signal: stop.signal, report: (report) => reports.push(report.newData) });
+  assert.equal(await scheduler.advance(midnight), midnight + 3 * hour);
+  assert.equal(await scheduler.advance(midnight + 7 * day), midnight + 7 * day + 3 * hour);
+  const begins = Array.from({ length: 7 }, (_, night) => midnight + 3 * hour + night * day);
+  assert.deepEqual(nights, begins.map((at) => [at, at + 4_000]));
+  assert.deepEqual(reports, Array(7).fill(1));
+  stop.abort();
+  await done;
   scheduler.close();
 });
 
@@ -193,7 +219,10 @@ test('a process enqueues, looks and works for the owner of a store', async (cont
   connect({ path, wait: 600_000 }).close();
   const [scheduler, another] = [connect({ path, pool: 'tests' }), connect({ path })];
   const [begun, heard, stop] = [gate(), gate(), new AbortController()];
-  scheduler.handler('work', (run) => run.setOutput(`by ${run.id}`));
+  scheduler.handler('work', async (run) => {
+    await assert.rejects(run.sleep(1), { code: 'UNSUPPORTED' });
+    run.setOutput(`by ${run.id}`);
+  });
   scheduler.handler('waits', (run) => new Promise((resolve) => {
     run.signal.addEventListener('abort', () => { heard.pass(run.signal.reason.stopReason); resolve(false); });
     begun.pass();
@@ -212,6 +241,7 @@ test('a process enqueues, looks and works for the owner of a store', async (cont
   assert.match(await heard.passed, /cancelled|shutdown/);
   assert.equal(scheduler.get('waits').state, 'cancelled');
   assert.throws(() => scheduler.observe(() => {}), { code: 'UNSUPPORTED' });
+  await assert.rejects(scheduler.advance(0), { code: 'UNSUPPORTED' });
   stop.abort();
   await done;
   another.close();
@@ -443,9 +473,10 @@ test('the types have every export, every member and every field', async () => {
   scheduler.close();
 });
 
-test('the program of the README prints what it says', () => {
+test('the program of the README prints what it says, and its test passes', () => {
   const text = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8');
-  const [, code] = /```js\nimport [^\n]*\n([\s\S]*?)```/.exec(text);
+  const [[, code], [, week]] = text.matchAll(/```js\nimport [^\n]*\n([\s\S]*?)```/g);
   const [, expected] = /```text\n([\s\S]*?)```/.exec(text);
   assert.deepEqual(program(code), { code: 0, out: expected, error: '' });
+  assert.deepEqual(program(week), { code: 0, out: '', error: '' });
 });

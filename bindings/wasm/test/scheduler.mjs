@@ -484,6 +484,136 @@ export function tests(selene) {
     assert.throws(() => scheduler.pauses(), { code: 'INVALID_HANDLE' });
   });
 
+  test("a nightly job's week passes on a clock of a test", { timeout: 60_000 }, async () => {
+    const [midnight, hour, day] = [Date.UTC(2026, 0, 1), 3_600_000, 86_400_000];
+    const scheduler = selene.open({ clock: midnight });
+    const nights = [];
+    scheduler.handler('backup', async (run) => { nights.push([run.startedAt, await run.sleep(4_000), scheduler.now]); });
+    scheduler.register({ id: 'backup', every: day, delay: 3 * hour });
+    const stop = new AbortController();
+    const { signal } = stop;
+    const loop = (async () => { while (await scheduler.untilWakeup({ signal })) await scheduler.run({ signal }); })();
+    assert.equal(await scheduler.advance(midnight), midnight + 3 * hour);
+    await scheduler.advance(midnight + 7 * day);
+    // A period counts from the end of the run before.
+    const begins = Array.from({ length: 7 }, (_, night) => midnight + 3 * hour + night * (day + 4_000));
+    assert.deepEqual(nights, begins.map((at) => [at, true, at + 4_000]));
+    assert.equal(scheduler.now, midnight + 7 * day);
+    stop.abort();
+    await loop;
+    scheduler.close();
+  });
+
+  test('on a clock of a test a run is asked to stop, and is over, at its exact instant', { timeout: 60_000 }, async () => {
+    const [start, nanosecond] = [1_000_000, 1e-6];
+    const scheduler = selene.open({ clock: start });
+    const heard = [];
+    let pass;
+    const passed = new Promise((resolve) => { pass = resolve; });
+    scheduler.handler('deaf', async (run) => {
+      heard.push([await run.sleep(10_000), scheduler.now - start]);
+      heard.push([await run.sleep(600_000), scheduler.now - start, run.stopping]);
+      await passed;
+    });
+    scheduler.register({ id: 'deaf', schedule: 'once' });
+    const window = scheduler.run({ budget: 60_000, reserve: 5_000 });
+    assert.equal(await scheduler.advance(start + 10_000 - nanosecond), start + 10_000);
+    assert.deepEqual(heard, []);
+    assert.equal(await scheduler.advance(start + 10_000), start + 55_000);
+    await scheduler.advance(start + 55_000 - nanosecond);
+    assert.deepEqual(heard, [[true, 10_000]]);
+    const busy = { code: 'BUSY', message: 'still at work: "deaf" in the handler "deaf"' };
+    await assert.rejects(scheduler.advance(start + 60_000, { patience: 5 }), busy);
+    assert.equal(scheduler.now, start + 55_000);
+    assert.deepEqual(heard[1], [false, 55_000, 'expiring']);
+    // Its deadline leaves it behind a nanosecond later.
+    assert.equal(await scheduler.advance(start + 60_000, { handlers: false }), start + 60_000 + nanosecond);
+    assert.equal(scheduler.get('deaf').state, 'running');
+    await scheduler.advance(start + 60_000 + nanosecond, { handlers: false });
+    assert.equal((await window).expired, 1);
+    pass();
+    scheduler.close();
+  });
+
+  test('any number of runs wait for time, and what ends a run ends its wait', { timeout: 60_000 }, async () => {
+    const start = 1_000_000;
+    const scheduler = selene.open({ clock: start });
+    const ends = [];
+    scheduler.handler('work', async (run) => {
+      const all = [await run.sleep(1_000), ...await Promise.all([2_000, 3_000].map((span) => run.sleep(span)))];
+      ends.push([all.every((one) => one), scheduler.now - start]);
+    });
+    for (let id = 0; id < 40; id += 1) scheduler.register({ id: `${id}`, handler: 'work', schedule: 'once' });
+    const window = scheduler.run({ lanes: 40, budget: 60_000 });
+    await scheduler.advance(start + 30_000);
+    assert.deepEqual(ends, Array(40).fill([true, 4_000]));
+    assert.equal((await window).newData, 40);
+    assert.equal(await scheduler.advance(Infinity), Infinity);
+    assert.equal(scheduler.now, start + 30_000);
+    scheduler.close();
+
+    // Nothing lets time pass.
+    for (const options of [{ clock: start }, {}]) {
+      for (const how of ['cancel', 'complete', 'end', 'close']) {
+        const one = selene.open(options);
+        one.handler('a');
+        one.register({ id: 'a', schedule: 'once' });
+        const cycle = one.begin({ budget: 3_600_000 });
+        const { run } = cycle.next();
+        assert.equal(await run.sleep(0), true);
+        await assert.rejects(run.sleep(-1), { code: 'INVALID_ARGUMENT' });
+        for (const wrong of ['1', NaN]) await assert.rejects(run.sleep(wrong), { name: 'TypeError', message: /^span: / });
+        const sleeps = run.sleep(Infinity);
+        await new Promise((resolve) => { setTimeout(resolve, 0); });
+        if (how === 'cancel') one.cancel('a');
+        if (how === 'complete') run.complete();
+        if (how === 'end') cycle.end();
+        if (how === 'close') one.close();
+        assert.equal(await sleeps, false, how);
+        assert.equal(await run.sleep(1), false);
+        one.close();
+      }
+    }
+    const real = selene.open();
+    real.handler('a', async (run) => { assert.equal(await run.sleep(2), true); });
+    real.register({ id: 'a', schedule: 'once' });
+    const { newData, runs: [{ responseTime }] } = await real.run({ budget: 3_600_000 });
+    assert.ok(newData === 1 && responseTime >= 2, `${responseTime}`);
+    real.close();
+  });
+
+  test('time passes only where the test has the clock', { timeout: 60_000 }, async () => {
+    const start = 1_000_000;
+    for (const options of [{}, { clock: () => start }]) {
+      const scheduler = selene.open(options);
+      await assert.rejects(scheduler.advance(start), { code: 'UNSUPPORTED' });
+      scheduler.handler('a');
+      scheduler.register({ id: 'a' });
+      const { run } = scheduler.begin().next();
+      if (options.clock) await assert.rejects(run.sleep(1), { code: 'UNSUPPORTED' });
+      scheduler.close();
+    }
+    const scheduler = selene.open({ clock: start });
+    await assert.rejects(scheduler.advance(start + 1, { patience: -1 }), { code: 'INVALID_ARGUMENT', field: 'patience' });
+    await assert.rejects(scheduler.advance('soon'), { name: 'TypeError', message: /^to: soon is not a number of milliseconds/ });
+    await assert.rejects(scheduler.advance(start + 1, { once: true }), { name: 'TypeError', message: /once is unknown, known are handlers, patience/ });
+    assert.throws(() => selene.open({ clock: NaN }), { name: 'TypeError', message: /^clock: / });
+    let inside;
+    scheduler.observe(() => { inside ??= assert.rejects(scheduler.advance(start + 1), { code: 'REENTRANT' }); });
+    scheduler.register({ id: 'a', delay: 1_000, schedule: 'once' });
+    await inside;
+    assert.equal(scheduler.now, start);
+    scheduler.handler('a');
+    const waits = scheduler.untilWakeup();
+    assert.equal(await scheduler.advance(start - 1), start + 1_000);
+    assert.equal(await scheduler.advance(start + 1_000), Infinity);
+    assert.equal(await waits, true);
+    const closed = scheduler.advance(Infinity);
+    scheduler.close();
+    await assert.rejects(closed, { code: 'INVALID_HANDLE' });
+    await assert.rejects(scheduler.advance(start), { code: 'INVALID_HANDLE' });
+  });
+
   test('waits names what a task waited for, and explain what goes first', () => {
     const { scheduler, clock } = virtual(selene);
     scheduler.handler('a');
