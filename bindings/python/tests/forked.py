@@ -14,10 +14,12 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import IO
+from types import TracebackType
+from typing import IO, Self
 
 import pyselene
 
@@ -25,22 +27,30 @@ _LENGTH = 1 << 20
 
 
 class Command:
-    """A started command, with the calls of subprocess.Popen that tests use."""
+    """A started command, with the calls of subprocess.Popen that tests use; it reads nothing.
+
+    Its output goes to pipes, unless a file is given. stderr may be subprocess.STDOUT.
+    """
 
     def __init__(
-        self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path | str | None, *, merged: bool
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path | str | None = None,
+        *,
+        stdout: IO[str] | IO[bytes] | None = None,
+        stderr: IO[str] | IO[bytes] | int | None = None,
     ) -> None:
         self.args = [*arguments]
         self.returncode: int | None = None
-        self._out: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._err: IO[bytes] = self._out if merged else tempfile.TemporaryFile()  # noqa: SIM115
         self._status, theirs = socket.socketpair()
         request = {"arguments": self.args, "env": dict(env), "cwd": str(cwd or Path.cwd())}
         with Path(os.devnull).open("rb") as nothing:
-            _server().send(
-                json.dumps(request).encode(),
-                [nothing.fileno(), self._out.fileno(), self._err.fileno(), theirs.fileno()],
-            )
+            self.stdout, out = _piped(stdout)
+            self.stderr, err = (None, os.dup(out)) if isinstance(stderr, int) else _piped(stderr)
+            _server().send(json.dumps(request).encode(), [nothing.fileno(), out, err, theirs.fileno()])
+        for descriptor in (out, err):
+            os.close(descriptor)
         theirs.close()
         self.pid = int(self._status.recv(20))
 
@@ -50,30 +60,99 @@ class Command:
             self._read()
         return self.returncode
 
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for its end; how it ended."""
+        if self.returncode is None:
+            if not select.select([self._status], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self._read()
+        assert self.returncode is not None
+        return self.returncode
+
     def send_signal(self, number: int) -> None:
         """Sends it a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def communicate(self, timeout: float) -> tuple[str, str]:
-        """Waits for its end; what it printed."""
-        with self._out, self._err:
-            return self._communicate(timeout)
+    def terminate(self) -> None:
+        """Asks it to end."""
+        self.send_signal(signal.SIGTERM)
 
-    def _communicate(self, timeout: float) -> tuple[str, str]:
-        if self.returncode is None and not select.select([self._status], [], [], timeout)[0]:
-            os.kill(self.pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(self.args, timeout)
-        if self.returncode is None:
-            self._read()
-        self._out.seek(0)
-        self._err.seek(0)
-        told = self._out.read().decode()
-        return told, "" if self._err is self._out else self._err.read().decode()
+    def kill(self) -> None:
+        """Ends it."""
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Waits for its end; what it printed and was not read yet."""
+        told = ["", ""]
+
+        def read(number: int, pipe: IO[str]) -> None:
+            with pipe:
+                told[number] = pipe.read()
+
+        open_pipes = [(n, pipe) for n, pipe in enumerate((self.stdout, self.stderr)) if pipe and not pipe.closed]
+        readers = [threading.Thread(target=read, args=each, daemon=True) for each in open_pipes]
+        for reader in readers:
+            reader.start()
+        self.wait(timeout)
+        for reader in readers:
+            reader.join(timeout)
+        return told[0], told[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for pipe in (self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+        self.wait()
 
     def _read(self) -> None:
         self.returncode = int(self._status.recv(20))
         self._status.close()
+
+
+_PYSELENE = [sys.executable, "-X", "dev", "-W", "error", "-m", "pyselene"]
+
+
+def command(*arguments: str) -> list[str]:
+    """The words of a start of pyselene."""
+    return [*_PYSELENE, *arguments]
+
+
+def start(
+    words: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path | str | None = None,
+    *,
+    stdout: IO[str] | IO[bytes] | None = None,
+    stderr: IO[str] | IO[bytes] | int | None = None,
+) -> Command | subprocess.Popen[str]:
+    """Starts a program that a test names by its words; pyselene is forked."""
+    if list(words[: len(_PYSELENE)]) == _PYSELENE:
+        return Command(words[len(_PYSELENE) :], env, cwd, stdout=stdout, stderr=stderr)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(words, env=env, cwd=cwd, stdout=stdout or pipe, stderr=stderr or pipe, text=True)
+
+
+def finished(
+    words: Sequence[str], env: Mapping[str, str], cwd: Path | str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The same of a program that ends by itself."""
+    process = start(words, env, cwd)
+    stdout, stderr = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.wait(), stdout, stderr)
+
+
+def _piped(file: IO[str] | IO[bytes] | None) -> tuple[IO[str] | None, int]:
+    """A pipe's end to read from, unless the output goes to a file, and the descriptor for the command."""
+    if file is not None:
+        return None, os.dup(file.fileno())
+    reading, writing = os.pipe()
+    return open(reading), writing  # noqa: PTH123
 
 
 class _Server:
@@ -153,9 +232,30 @@ def _become(
     sys.argv = ["pyselene", *request["arguments"]]  # type: ignore[misc]
 
 
+def _prepare() -> None:
+    """Imports what commands import when they are called, and leaves it to no collector of garbage."""
+    import gc
+    import pkgutil
+    from importlib import import_module
+
+    import pyselene.cli
+    from pyselene.cli.app import run
+
+    for module in pkgutil.walk_packages(pyselene.cli.__path__, "pyselene.cli."):
+        import_module(module.name)
+    # A workload without a task is refused after all words are read.
+    with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):  # noqa: PTH123
+        for words in (["plan", os.devnull, "--budget", "1s"], ["plan", "--wrong"], ["--help"]):
+            sys.argv = ["pyselene", *words]
+            run()
+    gc.collect()
+    gc.freeze()
+
+
 if __name__ == "__main__":
-    import pyselene.cli.app
     from pyselene.cli import main
 
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    _prepare()
+    _serve(requests)
     main()

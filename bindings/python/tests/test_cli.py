@@ -24,7 +24,7 @@ import pytest
 
 import pyselene
 from browser import browse, colours, keep
-from forked import Command
+from forked import Command, command, finished
 from pyselene.cli import child
 from pyselene.cli.app import run
 from pyselene.cli.board import Active, Board, Done
@@ -45,10 +45,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-X", "dev", "-W", "error", "-m", "pyselene", *arguments]
-
-
 def environment(**more: str) -> dict[str, str]:
     paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "160", "NO_COLOR": "1", **more}
@@ -60,9 +56,7 @@ def call(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedPro
         # What an interpreter reads when it starts.
         done = subprocess.run(command(*arguments), env=env, capture_output=True, text=True, timeout=300, check=False)
     else:
-        started = Command(arguments, env, None, merged=False)
-        stdout, stderr = started.communicate(timeout=300)
-        done = subprocess.CompletedProcess([*arguments], started.poll() or 0, stdout, stderr)
+        done = finished(command(*arguments), env)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 
@@ -382,15 +376,11 @@ def test_a_workload_runs_and_cancels_its_own_tasks_of_a_store_only(folder: Path)
 
 
 @pytest.fixture
-def started(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    found: list[subprocess.Popen[str]] = []
+def started(folder: Path) -> Iterator[Callable[..., Command]]:
+    found: list[Command] = []
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        found.append(
-            subprocess.Popen(
-                command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-        )
+    def start(*arguments: str) -> Command:
+        found.append(Command(arguments, environment()))
         return found[-1]
 
     yield start
@@ -400,9 +390,7 @@ def started(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_everything(
-    number: signal.Signals, folder: Path, started: Callable[..., subprocess.Popen[str]]
-) -> None:
+def test_a_signal_ends_everything(number: signal.Signals, folder: Path, started: Callable[..., Command]) -> None:
     write(folder, "[tasks.a]\ncommand = 'echo $$ >pid; sleep 60'\n")
     process = started("run", "w.toml", "--store", "tasks.db")
     wait_for(told_in(folder / "pid"))
@@ -415,9 +403,7 @@ def test_a_signal_ends_everything(
     assert (task["state"], task["attempts"], task["last_outcome"]) == ("enqueued", 0, "stopped")
 
 
-def test_a_window_that_a_signal_ends_tells_what_it_did(
-    folder: Path, started: Callable[..., subprocess.Popen[str]]
-) -> None:
+def test_a_window_that_a_signal_ends_tells_what_it_did(folder: Path, started: Callable[..., Command]) -> None:
     write(
         folder, "[tasks.quick]\npriority = 5\ncommand = 'exit 75'\n[tasks.slow]\ncommand = 'echo $$ >pid; sleep 60'\n"
     )
@@ -430,7 +416,7 @@ def test_a_window_that_a_signal_ends_tells_what_it_did(
     assert "stopped: 1 ran, 1 were stopped and will run again" in told
 
 
-def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callable[..., Command]) -> None:
     write(folder, "[tasks.a]\nevery = '1h'\ncommand = 'touch ran'\n")
     process = started("run", "w.toml", "--follow")
     assert process.stdout is not None
@@ -442,7 +428,7 @@ def test_follow_that_is_ended_by_a_signal_is_done(folder: Path, started: Callabl
     assert process.returncode == 0
 
 
-def test_u3_commands_end_with_one_that_is_killed(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+def test_u3_commands_end_with_one_that_is_killed(folder: Path, started: Callable[..., Command]) -> None:
     text = """
         [tasks.a]
         command = "echo $$ >pid; sleep 600 & echo $! >>pid; wait"
@@ -460,7 +446,7 @@ def test_u3_commands_end_with_one_that_is_killed(folder: Path, started: Callable
     wait_for(lambda: not any(map(is_running, pids)))
 
 
-def test_follow_takes_over_what_is_edited(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+def test_follow_takes_over_what_is_edited(folder: Path, started: Callable[..., Command]) -> None:
     day = r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d  "
 
     def task(name: str, command: str, delay: str = "1h") -> str:
@@ -498,7 +484,7 @@ def test_r12_the_period_in_the_file_is_the_period(folder: Path) -> None:
         assert look("list", "--store", "tasks.db")[0]["every"] == seconds
 
 
-def test_c19_a_store_that_refuses_is_said(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+def test_c19_a_store_that_refuses_is_said(folder: Path, started: Callable[..., Command]) -> None:
     write(folder, "[tasks.a]\nevery = '3s'\ncommand = 'echo $$ >>ran'\n")
     process = started("run", "w.toml", "--follow", "--every", "3s", "--store", "tasks.db")
     wait_for(lambda: (folder / "ran").exists())
@@ -521,7 +507,7 @@ def test_c19_a_store_that_refuses_is_said(folder: Path, started: Callable[..., s
     assert errors.startswith("pyselene: stopping")
 
 
-def test_a_second_signal_does_not_wait_for_anybody(folder: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
+def test_a_second_signal_does_not_wait_for_anybody(folder: Path, started: Callable[..., Command]) -> None:
     write(folder, "[tasks.a]\ncommand = '''trap '' TERM INT; echo $$ >pid; while :; do sleep 1; done'''\n")
     process = started("run", "w.toml", "--grace", "1h")
     wait_for(told_in(folder / "pid"))
@@ -554,19 +540,16 @@ def test_a_reader_that_went_away_is_the_systems_affair_and_nothing_is_said(argum
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "w") as gone:  # noqa: PTH123
-        done = subprocess.run(
-            command(*arguments.split()), env=environment(), stdout=gone, stderr=subprocess.PIPE, text=True, timeout=300
-        )
-    assert (done.returncode, done.stderr) == (5, "")
+        process = Command(arguments.split(), environment(), stdout=gone)
+    _, errors = process.communicate(timeout=300)
+    assert (process.returncode, errors) == (5, "")
 
 
 def test_a_reader_that_goes_away_stops_what_runs_and_fails_nothing(folder: Path) -> None:
     text = "[tasks.a]\npriority = 5\ncommand = 'until [ -e gone ]; do sleep 0.05; done; echo told; touch told'\n"
     write(folder, text + "[tasks.b]\ncommand = 'echo $$ >pid; sleep 60'\n")
     arguments = ("run", "w.toml", "--lanes", "2", "--budget", "1h", "--store", "tasks.db")
-    with subprocess.Popen(
-        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with Command(arguments, environment()) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("window 1 of 1")
         wait_for(told_in(folder / "pid"))

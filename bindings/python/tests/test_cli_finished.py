@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pyselene as selene
+from forked import command, finished
 from pyselene.cli import keep, wire
 from pyselene.cli.reader import load
 from pyselene.testing import VirtualClock
@@ -33,14 +33,7 @@ command = "echo behind >>ran"
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pyselene", *arguments],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return finished(command(*arguments), environment(), folder)
 
 
 def test_u1_a_finished_once_task_does_not_run_again(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import pyselene as selene
-from test_cli import call, command, environment, folder
+from forked import Command
+from test_cli import call, environment, folder
 
 __all__ = ["folder"]
 
@@ -69,9 +70,7 @@ def test_signals_as_json_and_of_a_store(folder: Path) -> None:
 
 
 def test_signals_can_be_watched_until_interrupted() -> None:
-    with subprocess.Popen(
-        command("signals", "--watch", "--every", "100ms"), env=environment(), stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Command(["signals", "--watch", "--every", "100ms"], environment()) as process:
         assert process.stdout is not None
         for _ in range(2):  # again and again
             while "utc_offset" not in process.stdout.readline():
@@ -150,9 +149,7 @@ def test_follow_waits_for_the_governor_and_ends_on_a_signal(work: Path) -> None:
     with selene.Scheduler("tasks.db") as scheduler:
         scheduler.signals.set("background_switch", False)
     arguments = ("run", "work.toml", "--store", "tasks.db", "--profile", "apple", "--follow", "--no-live")
-    with subprocess.Popen(
-        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    with Command(arguments, environment()) as process:
         assert process.stdout is not None
         while "governor refuses processing" not in process.stdout.readline():
             assert process.poll() is None

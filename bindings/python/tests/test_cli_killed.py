@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from forked import Command, command, finished
+from forked import start as start_words
 from pyselene import Scheduler
 from pyselene.cli.guard import Guard
-from test_cli import command, environment, folder, wait_for, write
+from test_cli import environment, folder, wait_for, write
 from test_cli_server import RUNNER
 
 __all__ = ["folder"]
@@ -24,7 +26,8 @@ WAITS = "tasks.db: commands of the run before have not ended yet; waiting for th
 DEAF = "exec 9>alive; flock -n 9 || touch two; trap '' TERM; echo $$ >>started; while [ $1 = 1 ]; do sleep 0.1; done"
 """A command that ignores SIGTERM in its first attempt, and notices whether anything of another one is there."""
 
-Start = Callable[..., subprocess.Popen[str]]
+Process = Command | subprocess.Popen[str]
+Start = Callable[..., Process]
 
 
 @pytest.fixture(params=["pyselene", "selene-run"])
@@ -43,14 +46,10 @@ def words(program: str, *arguments: str) -> list[str]:
 def start(folder: Path, program: str) -> Iterator[Start]:
     """Starts the program on a workload of one task, `a`."""
     assert RUNNER.exists(), "make build/selene-run builds it"
-    found: list[subprocess.Popen[str]] = []
+    found: list[Process] = []
 
-    def run(*arguments: str, by: str = program) -> subprocess.Popen[str]:
-        found.append(
-            subprocess.Popen(
-                words(by, *arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-        )
+    def run(*arguments: str, by: str = program) -> Process:
+        found.append(start_words(words(by, *arguments), environment()))
         return found[-1]
 
     yield run
@@ -65,7 +64,7 @@ def write_both(folder: Path, command: str) -> None:
     write(folder, f"a schedule=once -- {command}\n", "w")
 
 
-def guard_of(process: subprocess.Popen[str]) -> int:
+def guard_of(process: Process) -> int:
     """The child of a run that is a session of its own."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -83,12 +82,12 @@ def lines_of(path: Path) -> int:
     return path.read_text().count("\n") if path.exists() else 0
 
 
-def kill(process: subprocess.Popen[str]) -> None:
+def kill(process: Process) -> None:
     process.kill()
     process.communicate(timeout=120)
 
 
-def said(process: subprocess.Popen[str]) -> tuple[str, str]:
+def said(process: Process) -> tuple[str, str]:
     """What it still says until it ends well."""
     out, errors = process.communicate(timeout=120)
     assert process.returncode == 0, out + errors
@@ -182,7 +181,7 @@ def test_u3_what_runs_nothing_waits_for_nothing(folder: Path, held: Path, start:
 def test_u3_without_a_store_there_is_no_lock(folder: Path, program: str) -> None:
     write_both(folder, "ls >seen")
     arguments = [word for word in words(program) if word not in ("--store", "tasks.db")]
-    subprocess.run(arguments, env=environment(), check=True, capture_output=True, timeout=120)
+    finished(arguments, environment()).check_returncode()
     assert "-guard" not in (folder / "seen").read_text()
 
 

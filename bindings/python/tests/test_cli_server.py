@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 import pyselene as selene
+from forked import Command, command, finished, start
 from pyselene import Scheduler, Task
-from test_cli import SOURCES, command, environment, folder, here, wait_for, write
+from test_cli import SOURCES, environment, folder, here, wait_for, write
 
 __all__ = ["folder"]
 
@@ -74,11 +75,8 @@ def test_w2_a_condition_of_a_live_store_is_met_and_lost_by_both_programs(
     served: Scheduler, folder: Path, program: str
 ) -> None:
     def change(verb: str, name: str) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-m", "pyselene", verb] if program == "pyselene" else [str(RUNNER), f"--{verb}"]
-        return subprocess.run(
-            [*words, name, "--store", "tasks.db"], cwd=folder, env=environment(), capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
+        words = command(verb) if program == "pyselene" else [str(RUNNER), f"--{verb}"]
+        return finished([*words, name, "--store", "tasks.db"], environment(), folder)
 
     told = change("meet", "vpn")
     assert told.returncode == 2
@@ -216,17 +214,14 @@ def test_l14_a_store_whose_owner_does_not_serve_is_locked(folder: Path) -> None:
 
 def test_l14_an_owner_that_stands_still_is_not_one_that_does_not_serve(folder: Path) -> None:
     calls = (
-        [sys.executable, "-m", "pyselene", "list", "--store", "tasks.db"],
+        command("list", "--store", "tasks.db"),
         [str(RUNNER), "--store", "tasks.db", "--list"],
     )
     with Scheduler(folder / "tasks.db"), socket.socket(socket.AF_UNIX) as silent:
         # As the socket of one that is stopped: who connects waits there for an answer.
         silent.bind("tasks.db-sock")
         silent.listen(8)
-        begun = [
-            subprocess.Popen(each, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
-            for each in calls
-        ]
+        begun = [start(each, environment()) for each in calls]
         for process in begun:
             told = process.communicate(timeout=300)[1]
             assert process.returncode == 6, told
@@ -244,7 +239,7 @@ def test_l14_what_is_followed_can_be_looked_at_by_both_programs(folder: Path, pr
         lines = "soon -- true\nlater schedule=periodic every=1h delay=1h -- true\n"
         arguments = [str(RUNNER), "--follow", "--store", "tasks.db", write(folder, lines, "w")]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(arguments, env=environment(), stdout=log, stderr=log)
+        process = start(arguments, environment(), stdout=log, stderr=log)
     try:
         wait_for(lambda: (folder / "tasks.db-sock").exists() or process.poll() is not None)
         assert process.poll() is None, (folder / "log").read_text()
@@ -295,13 +290,7 @@ def test_l18_a_live_store_is_watched_by_both_programs(folder: Path, program: str
     words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
     with Scheduler(folder / "tasks.db") as scheduler:
         server = scheduler.serve()
-        process = subprocess.Popen(
-            [*words, "--store", "tasks.db"],
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = start([*words, "--store", "tasks.db"], environment())
         assert process.stdout is not None
         assert process.stdout.readline() == "watching tasks.db\n"
         scheduler.register_handler("b", give_up)
@@ -330,9 +319,7 @@ def test_l18_a_member_that_dies_is_watched_by_both_programs(folder: Path, progra
     words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
     with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
         scheduler.enqueue("invoice", handler="die")
-        with subprocess.Popen(
-            [*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True
-        ) as it:
+        with start([*words, "--store", "tasks.db"], environment()) as it:
             assert it.stdout is not None
             assert it.stdout.readline() == "watching tasks.db\n"
             subprocess.run([sys.executable, "-c", dying], env=environment(), timeout=120, check=False)
@@ -345,7 +332,7 @@ def test_l18_a_member_that_dies_is_watched_by_both_programs(folder: Path, progra
 @pytest.mark.parametrize("program", ["pyselene", "selene-run"])
 def test_l18_a_signal_ends_who_watches(served: Scheduler, program: str) -> None:
     words = command("watch") if program == "pyselene" else [str(RUNNER), "--watch"]
-    process = subprocess.Popen([*words, "--store", "tasks.db"], env=environment(), stdout=subprocess.PIPE, text=True)
+    process = start([*words, "--store", "tasks.db"], environment())
     assert process.stdout is not None
     assert process.stdout.readline() == "watching tasks.db\n"
     process.send_signal(signal.SIGINT)
@@ -355,9 +342,7 @@ def test_l18_a_signal_ends_who_watches(served: Scheduler, program: str) -> None:
 
 def test_l18_events_are_lines_of_json(folder: Path) -> None:
     with Scheduler(folder / "tasks.db") as scheduler, scheduler.serve():
-        process = subprocess.Popen(
-            command("watch", "--store", "tasks.db", "--json"), env=environment(), stdout=subprocess.PIPE, text=True
-        )
+        process = Command(["watch", "--store", "tasks.db", "--json"], environment())
         assert process.stdout is not None
         # It says nothing before something happens: until it is there, it misses some.
         with ThreadPoolExecutor(1) as reader:

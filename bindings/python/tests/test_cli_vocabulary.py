@@ -32,7 +32,7 @@ COMMANDS = _player()
 
 
 def start(words: Sequence[str], cwd: Path, env: dict[str, str]) -> Command:
-    return Command(words, env, cwd, merged=True)
+    return Command(words, env, cwd, stderr=subprocess.STDOUT)
 
 
 @pytest.mark.parametrize("example", COMMANDS.FILE["examples"], ids=lambda example: example["name"])

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import pyselene as selene
+from forked import command, finished
 from pyselene import PENDING, Outcome, Run, Scheduler, Task
-from test_cli import SOURCES, command, environment, folder, write
+from test_cli import SOURCES, environment, folder, write
 
 __all__ = ["folder"]
 
@@ -192,9 +193,9 @@ def test_commands_leave_what_they_write_to_a_file(folder: Path, program: str) ->
         work = write(folder, "".join(f"{name} expected=1s -- {script}\n" for name, script in scripts.items()), "w")
         arguments = [str(RUNNER), "--store", "t.db", "--budget", "1m", work]
         asked = [str(RUNNER), "--store", "t.db", "--explain", "short", work]
-    done = subprocess.run(arguments, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
+    done = finished(arguments, environment(), folder)
     assert "long: what it left is too long to be kept: 2000000 bytes" in done.stderr
-    told = subprocess.run(asked, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+    told = finished(asked, environment(), folder)
     assert "11 bytes: rows: 3\\" in told.stdout
     assert "\x1b[2J" not in told.stdout
     with Scheduler(folder / "t.db") as scheduler:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
 import pyselene as selene
+from forked import command, start
 from pyselene.cli.progress import ProgressFile
 from pyselene.testing import VirtualClock
-from test_cli import SOURCES, command, environment, folder, here, wait_for, write
+from test_cli import SOURCES, environment, folder, here, wait_for, write
 
 __all__ = ["folder"]
 
@@ -185,7 +185,7 @@ def test_commands_tell_their_progress(folder: Path, program: str) -> None:
         work = write(folder, f"pages stall_limit=20h -- {script}\n", "w")
         arguments = [str(RUNNER), "--follow", "--cycles", "1", "--budget", "1h", "--store", "t.db", work]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(arguments, env=environment(), stdout=log, stderr=log)
+        process = start(arguments, environment(), stdout=log, stderr=log)
     try:
         wait_for(lambda: (folder / "t.db-sock").exists() or process.poll() is not None)
         assert process.poll() is None, (folder / "log").read_text()

@@ -6,15 +6,16 @@ import importlib.util
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pyselene as selene
+from forked import Command, finished
+from forked import command as start
 from steps import ROOT, free_port, play, steps
+from test_cli import environment
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 
@@ -58,22 +59,20 @@ def test_what_the_table_names_exists() -> None:
 def test_the_commands_of_a_store_that_is_served_run_as_printed(tmp_path: Path) -> None:
     commands = re.findall(r"^pyselene (\w+.*?--store invoices\.db.*?)(?: *[#&].*)?$", README.read_text(), re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["serve", "list", "enqueue", "run", "serve"]
-    paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    own: subprocess.Popen[str] | None = None
+    own: Command | None = None
     for command in commands:
-        words = [sys.executable, "-m", "pyselene", *shlex.split(command.replace(":8001", ":0"))]
-        how: dict[str, Any] = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": paths}, "text": True}
+        words = shlex.split(command.replace(":8001", ":0"))
         if "serve" in words:
             if own is not None:
                 own.terminate()
                 own.communicate(timeout=300)
                 assert own.returncode == 0
-            own = subprocess.Popen(words, stdout=subprocess.PIPE, **how)
+            own = Command(words, environment(), tmp_path)
             assert own.stdout is not None
             assert own.stdout.readline().startswith("serving invoices.db")
             assert "--web" not in words or own.stdout.readline().startswith("page on http://127.0.0.1:")
         else:
-            done = subprocess.run(words, capture_output=True, timeout=300, check=False, **how)
+            done = finished(start(*words), environment(), tmp_path)
             assert (done.returncode, done.stderr) == (0, ""), command
             assert "mail-7" in done.stdout or commands.index(command) == 1
     assert own is not None
@@ -113,13 +112,9 @@ def test_the_commands_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     commands = re.findall(r"^pyselene (\w+.*?)(?: *#.*)?$", text, re.MULTILINE)
     commands = [command for command in commands if "invoices.db" not in command]
     assert {command.split()[0] for command in commands} == {"plan", "run", "explain", "why", "simulate", "signals"}
-    paths = os.pathsep.join([str(Path(selene.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     for command in commands:
         if "--now" in command:
             command += " --network"  # whether the machine has one or not
-        done = subprocess.run(
-            [sys.executable, "-m", "pyselene", *command.split()],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
+        done = finished(start(*command.split()), environment(), tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), command
     assert "Simulation of work.toml" in (tmp_path / "report.html").read_text()

@@ -19,6 +19,7 @@ import pytest
 import pyselene as selene
 from browser import colours, keep
 from chrome import Tab, chrome
+from forked import Command
 from pages import (
     PATIENCE,
     READY,
@@ -34,7 +35,7 @@ from pages import (
 from pyselene import Scheduler, State, Task
 from pyselene.cli.page.store import StoreBoard
 from pyselene.cli.page.watcher import Watcher
-from test_cli import SOURCES, command, environment, folder, here, wait_for
+from test_cli import SOURCES, environment, folder, here, wait_for
 
 __all__ = ["folder"]
 
@@ -385,10 +386,8 @@ def test_a_page_of_a_store_that_another_process_serves(folder: Path) -> None:
 
 
 def test_the_command_serves_until_a_signal(folder: Path) -> None:
-    def start(*more: str) -> tuple[subprocess.Popen[str], list[str]]:
-        process = subprocess.Popen(
-            command("serve", "--store", "tasks.db", *more), env=environment(), stdout=subprocess.PIPE, text=True
-        )
+    def start(*more: str) -> tuple[Command, list[str]]:
+        process = Command(["serve", "--store", "tasks.db", *more], environment())
         assert process.stdout is not None
         return process, [process.stdout.readline() for _ in range(1 + ("--web" in more))]
 

@@ -6,6 +6,10 @@ import errno
 import os
 import sys
 from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from typer.main import get_command
 
 from . import (  # noqa: F401
     command_run,
@@ -42,9 +46,15 @@ def run() -> int:
     return code
 
 
+@cache
+def program() -> Any:
+    """The commands and their options, which are made once."""
+    return get_command(app)
+
+
 def _run() -> int:
     try:
-        app()
+        program()()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except Problem as problem:
