@@ -10,19 +10,17 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
 import pyselene as selene
+from pyselene._driver import Driver
 from pyselene._library import library
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
 from test_process import in_child
-
-WAIT = 20
-
+from told import WAIT, passes, until, until_async
 
 # ---- on a thread ---------------------------------------------------------------------------------------------------
 
@@ -30,7 +28,8 @@ WAIT = 20
 def test_it_wakes_for_new_tasks_and_for_signals() -> None:
     ran: list[str] = []
     over = threading.Semaphore(0)
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
 
         def work(run: selene.Run) -> None:
             ran.append(run.id)
@@ -42,7 +41,7 @@ def test_it_wakes_for_new_tasks_and_for_signals() -> None:
             assert over.acquire(timeout=WAIT)
             scheduler.signals.set("background_switch", False)
             scheduler.enqueue("b", handler="work", existing="replace")
-            time.sleep(0.1)
+            clock.advance(3600)
             assert ran == ["a"]
             scheduler.signals.set("background_switch", True)
             assert over.acquire(timeout=WAIT)
@@ -85,7 +84,7 @@ def test_windows_of_both_kinds_are_open_at_a_time() -> None:
 
 def test_a_new_veto_preempts_and_the_task_is_enqueued_as_before() -> None:
     running, seen = threading.Event(), []
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         scheduler.governor.profile = "apple"
         scheduler.signals.set("user_active", False)
         scheduler.governor.used()
@@ -99,9 +98,7 @@ def test_a_new_veto_preempts_and_the_task_is_enqueued_as_before() -> None:
             scheduler.enqueue("a", handler=work, kind="processing")
             assert running.wait(WAIT)
             scheduler.signals.set("user_active", True)
-            deadline = time.monotonic() + WAIT
-            while not seen and time.monotonic() < deadline:
-                time.sleep(0.01)
+            until(lambda: seen)
             info = scheduler.get("a")
             assert (info.state, info.attempts, info.stop_reason) == (
                 selene.State.ENQUEUED, 0, selene.StopReason.PREEMPTED,
@@ -133,21 +130,24 @@ def test_a_window_against_which_a_veto_was_raised_has_no_further_run() -> None:
             assert (scheduler.get("a").attempts, scheduler.get("b").attempts) == (0, 0)
 
 
-def test_the_end_asks_what_runs_to_stop_and_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    # In the last tenth it is asked: two seconds to answer in.
-    monkeypatch.setattr("pyselene._driver.STOP_GRACE", 20 * 10**9)
+def test_the_end_asks_what_runs_to_stop_and_waits_for_it() -> None:
     running, seen = threading.Event(), []
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
 
         def work(run: selene.Run) -> None:
             running.set()
             seen.append(run.stopping.wait(2 * WAIT))
 
-        with scheduler.driver():
+        driver = scheduler.driver()
+        with driver:
             scheduler.enqueue("a", handler=work)
             assert running.wait(WAIT)
-            begin = time.monotonic()
-        assert time.monotonic() - begin < 2 * WAIT
+            driver.stop()
+            # Of five seconds the last tenth is for what is asked to stop.
+            clock.advance(4.5 - 1e-9, handlers=False)
+            assert seen == []
+            clock.advance(1e-9, handlers=False)
         assert seen == [True]
         assert scheduler.get("a").state is selene.State.SUCCEEDED
         assert threading.active_count() < 20
@@ -202,40 +202,46 @@ def test_what_a_handler_raises_to_end_the_process_ends_it() -> None:
 
 
 def test_an_ordinary_exception_does_not() -> None:
-    with selene.Scheduler() as scheduler, scheduler.driver() as driver:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler, scheduler.driver() as driver:
 
         @scheduler.task
         def work(run: selene.Run) -> None:
             raise LookupError
 
-        deadline = time.monotonic() + WAIT
-        while scheduler.get("work").last_outcome is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not driver.wait(0)
+        until(lambda: scheduler.get("work").last_outcome)
+        clock.advance(3600)
+        assert driver.running
 
 
 @pytest.mark.parametrize("kind", ["refresh", "processing"])
 def test_r9_it_survives_handlers_that_overrun_their_windows(kind: Literal["refresh", "processing"]) -> None:
     gate = threading.Event()
     reports: list[selene.Report] = []
-    begun = threading.Semaphore(0)
-    with selene.Scheduler(max_pending_refresh=None, max_overrun_per_handler=8) as scheduler:
+    begun, told = threading.Semaphore(0), threading.Semaphore(0)
+
+    def on_report(report: selene.Report) -> None:
+        reports.append(report)
+        told.release()
+
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock, max_pending_refresh=None, max_overrun_per_handler=8) as scheduler:
 
         def work(run: selene.Run) -> None:
             begun.release()
             gate.wait(WAIT)
 
         try:
-            with scheduler.driver(refresh_budget=0.2, processing_budget=0.2, on_report=reports.append) as driver:
-                for name in map(str, range(8)):
+            with scheduler.driver(refresh_budget=2, processing_budget=2, on_report=on_report) as driver:
+                for number in range(8):
                     # Each in a window of its own, as no window's handler comes back before all have begun.
-                    scheduler.enqueue(name, handler=work, kind=kind, backoff=selene.Exponential(3600))
+                    scheduler.enqueue(str(number), handler=work, kind=kind, backoff=selene.Exponential(7200))
                     assert begun.acquire(timeout=WAIT), driver
-                    assert driver.running
-                    assert (driver.error, repr(driver)) == (None, "<Driver, open>")
-                deadline = time.monotonic() + WAIT
-                while len(reports) < 8 and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                    assert (driver.running, driver.error, repr(driver)) == (True, None, "<Driver, open>")
+                    clock.advance(2, handlers=False)
+                    assert len(reports) == number
+                    clock.advance(1e-9, handlers=False)
+                    assert told.acquire(timeout=WAIT)
                 gate.set()
                 assert driver.running
         finally:
@@ -325,18 +331,27 @@ def test_a_wrong_option_is_refused(options: dict[str, int]) -> None:
         pass
 
 
-def test_an_idle_driver_costs_nothing() -> None:
-    with selene.Scheduler() as scheduler:
-        scheduler.enqueue("later", delay=3600, handler=lambda run: None)
+def test_an_idle_driver_sleeps_until_something_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[int] = []
+    ran = threading.Event()
+    clock = ToldClock()
+    rest = Driver._rest
+
+    def counted(driver: Driver, poll: select.poll) -> None:
+        rests.append(clock.now_ns)
+        rest(driver, poll)
+
+    monkeypatch.setattr(Driver, "_rest", counted)
+    with selene.Scheduler(clock=clock) as scheduler:
+        scheduler.enqueue("later", delay=3600, handler=lambda run: ran.set())
         with scheduler.driver():
-
-            def is_quiet() -> bool:
-                before = time.process_time()
-                time.sleep(0.5)
-                return time.process_time() - before < 0.05
-
-            # What the begin, and other tests of this process, have left to do takes what time it takes.
-            assert any(is_quiet() for _ in range(20))
+            until(lambda: rests)
+            clock.settle()
+            before = list(rests)
+            clock.advance(3600 - 1e-9)
+            assert rests == before
+            clock.advance(1e-9)
+            assert ran.wait(WAIT)
 
 
 def test_a_process_that_exits_or_forks_meanwhile_does_so_cleanly() -> None:
@@ -392,7 +407,7 @@ def test_on_a_loop_a_preempted_coroutine_is_cancelled_and_goes_on_later() -> Non
     async def main() -> list[str]:
         seen: list[str] = []
         running, over = asyncio.Event(), asyncio.Event()
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
             scheduler.governor.profile = "apple"
             scheduler.signals.set("user_active", False)
             scheduler.governor.used()
@@ -413,8 +428,7 @@ def test_on_a_loop_a_preempted_coroutine_is_cancelled_and_goes_on_later() -> Non
             async with scheduler.driver() as driver:
                 await asyncio.wait_for(running.wait(), WAIT)
                 scheduler.signals.set("user_active", True)
-                while len(seen) < 2:
-                    await asyncio.sleep(0.01)
+                await until_async(lambda: len(seen) == 2)
                 # The rate limit: 15 minutes between windows.
                 scheduler.governor.profile = "open"
                 scheduler.signals.set("user_active", False)
@@ -455,15 +469,21 @@ def test_r9_on_a_loop_it_survives_handlers_that_overrun_their_windows(is_corouti
     reports: list[selene.Report] = []
 
     async def main() -> None:
-        gate, begun = threading.Event(), asyncio.Semaphore(0)
+        gate, begun, told = threading.Event(), asyncio.Semaphore(0), asyncio.Semaphore(0)
         loop = asyncio.get_running_loop()
-        with selene.Scheduler(max_pending_refresh=None, max_overrun_per_handler=5) as scheduler:
+
+        def on_report(report: selene.Report) -> None:
+            reports.append(report)
+            told.release()
+
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock, max_pending_refresh=None, max_overrun_per_handler=5) as scheduler:
 
             async def stubborn(run: selene.Run) -> None:
                 begun.release()
                 while not gate.is_set():
                     try:
-                        await asyncio.sleep(0.01)
+                        await asyncio.sleep(0.001)
                     except asyncio.CancelledError:
                         pass
 
@@ -472,17 +492,17 @@ def test_r9_on_a_loop_it_survives_handlers_that_overrun_their_windows(is_corouti
                 gate.wait(WAIT)
 
             try:
-                async with scheduler.driver(refresh_budget=0.2, on_report=reports.append) as driver:
-                    for name in map(str, range(5)):
+                async with scheduler.driver(refresh_budget=2, on_report=on_report) as driver:
+                    for number in range(5):
                         scheduler.enqueue(
-                            name, handler=stubborn if is_coroutine else deaf, backoff=selene.Exponential(3600)
+                            str(number), handler=stubborn if is_coroutine else deaf, backoff=selene.Exponential(7200)
                         )
                         await asyncio.wait_for(begun.acquire(), WAIT)
-                        assert driver.running
-                        assert driver.error is None
-                    deadline = time.monotonic() + WAIT
-                    while len(reports) < 5 and time.monotonic() < deadline:
-                        await asyncio.sleep(0.01)
+                        assert (driver.running, driver.error) == (True, None)
+                        await passes(clock, 2)
+                        assert len(reports) == number
+                        await passes(clock, 1e-9)
+                        await asyncio.wait_for(told.acquire(), WAIT)
                     gate.set()
                     assert driver.running
             finally:
@@ -504,12 +524,15 @@ def test_on_a_loop_it_stops_from_a_handler_and_when_cancelled() -> None:
                 await asyncio.wait_for(driver.wait_async(), WAIT)
             scheduler.unregister_handler("work")
 
+            opened = asyncio.Event()
+
             async def drive() -> None:
                 async with scheduler.driver():
-                    await asyncio.sleep(WAIT)
+                    opened.set()
+                    await asyncio.Event().wait()
 
             task = asyncio.create_task(drive())
-            await asyncio.sleep(0.05)
+            await asyncio.wait_for(opened.wait(), WAIT)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -547,18 +570,21 @@ def test_on_a_loop_it_ends_when_the_scheduler_is_closed() -> None:
 
 
 def test_another_loop_waits_for_the_descriptor_and_steps() -> None:
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
         scheduler.register_handler("a", None)
         driver = scheduler.driver()
         driver.open()
         try:
             assert driver.step() is None
-            scheduler.register(selene.Task("a", schedule="once", delay=0.05))
-            begin = time.monotonic()
-            cycle = None
-            while cycle is None and time.monotonic() - begin < WAIT:
-                select.select([driver], [], [], WAIT)
-                cycle = driver.step()
+            scheduler.register(selene.Task("a", schedule="once", delay=60))
+            assert select.select([driver], [], [], WAIT)[0]
+            assert driver.step() is None
+            clock.advance(60 - 1e-9, handlers=False)
+            assert not select.select([driver], [], [], 0)[0]
+            clock.advance(1e-9, handlers=False)
+            assert select.select([driver], [], [], WAIT)[0]
+            cycle = driver.step()
             assert cycle is not None
             with cycle:
                 for run in cycle:
@@ -637,24 +663,25 @@ def test_a_launch_runs_a_pending_task_whatever_the_governor_says() -> None:
 
 
 def test_an_expiry_ends_the_window_of_who_listens_and_of_who_does_not() -> None:
-    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock, max_pending_refresh=None) as scheduler:
         go = threading.Event()
-        # The window of a processing task leaves it seconds to answer in.
         scheduler.enqueue("listens", handler=lambda run: run.stopping.wait(2 * WAIT), kind="processing")
         scheduler.enqueue("deaf", handler=lambda run: bool(go.wait(2 * WAIT)) or None)
         for name, outcome in (("listens", "new_data"), ("deaf", "expired")):
 
             def expire(name: str = name) -> None:
-                while scheduler.get(name).state is not selene.State.RUNNING:
-                    time.sleep(0.01)
+                until(lambda: scheduler.get(name).state is selene.State.RUNNING)
                 scheduler.expire(name)
+                if name == "deaf":  # its window ends after its reserve, of 1.5 s
+                    clock.advance(1.5, handlers=False)
+                    assert scheduler.get(name).state is selene.State.RUNNING
+                    clock.advance(1e-9, handlers=False)
 
             thread = threading.Thread(target=expire)
             thread.start()
-            begin = time.monotonic()
             report = scheduler.launch(name)
             thread.join()
-            assert time.monotonic() - begin < WAIT
             assert str(report.runs[0].outcome) == outcome
         go.set()
         with pytest.raises(selene.NotFound):
@@ -662,21 +689,26 @@ def test_an_expiry_ends_the_window_of_who_listens_and_of_who_does_not() -> None:
 
 
 def test_an_expiry_of_a_run_that_was_taken_just_now_ends_its_window() -> None:
-    with selene.Scheduler() as scheduler:
-        go = threading.Event()
-        expiry = threading.Thread(target=scheduler.expire, args=["deaf"])
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        go, expired = threading.Event(), threading.Event()
+
+        def expire() -> None:
+            scheduler.expire("deaf")
+            expired.set()
+            clock.advance(1.5 + 1e-9, handlers=False)
+
+        expiry = threading.Thread(target=expire)
 
         class Runs(dict[int, selene.Run]):
             def __setitem__(self, token: int, run: selene.Run) -> None:
                 expiry.start()
-                time.sleep(0.3)
+                assert expired.wait(WAIT)
                 super().__setitem__(token, run)
 
         scheduler._engine.runs = Runs()
         scheduler.enqueue("deaf", handler=lambda run: bool(go.wait(2 * WAIT)) or None)
-        begin = time.monotonic()
         report = scheduler.launch("deaf")
-        assert time.monotonic() - begin < WAIT
         assert str(report.runs[0].outcome) == "expired"
         expiry.join()
         go.set()
@@ -684,10 +716,9 @@ def test_an_expiry_of_a_run_that_was_taken_just_now_ends_its_window() -> None:
 
 def test_a_launch_and_an_expiry_on_a_loop() -> None:
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
             running = asyncio.Event()
 
-            # Of the kind whose window has a reserve of many seconds, in which it comes to be cancelled.
             @scheduler.task(kind="processing", schedule="once", delay=60)
             async def work(run: selene.Run) -> None:
                 running.set()
@@ -715,11 +746,12 @@ def test_a_driver_with_a_store(tmp_path: Path) -> None:
 
 def test_r9_a_scheduler_lives_as_long_as_its_driver_runs() -> None:
     ran = threading.Event()
+    clock = ToldClock()
 
     def driver() -> selene.Driver:
-        scheduler = selene.Scheduler()
+        scheduler = selene.Scheduler(clock=clock)
 
-        @scheduler.task(delay=0.2)
+        @scheduler.task(delay=60)
         def work(run: selene.Run) -> None:
             ran.set()
 
@@ -727,13 +759,10 @@ def test_r9_a_scheduler_lives_as_long_as_its_driver_runs() -> None:
 
     with driver() as working:
         gc.collect()
-        assert ran.wait(60)
+        clock.advance(60)
+        assert ran.wait(WAIT)
         assert working.running
     engine = working._engine
     assert not engine.closed
     del working
-    until = time.monotonic() + 60
-    while not engine.closed and time.monotonic() < until:  # a worker may only be about to let go of it
-        gc.collect()
-        time.sleep(0.01)
-    assert engine.closed
+    until(lambda: gc.collect() < 0 or engine.closed)  # a worker may only be about to let go of it

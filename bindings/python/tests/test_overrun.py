@@ -7,78 +7,87 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import pytest
 
 import pyselene as selene
+from pyselene.testing import ToldClock
+from told import WAIT, passes, until, until_async
 
-WAIT = 60
 Kind = Literal["refresh", "processing"]
 Handler = Callable[[selene.Run], Any]
 
+#: A window of ten seconds asks its runs to stop half a second before it ends.
+BUDGET, ASKED = 10, 9.5
+
 gate = threading.Event()
+begun = threading.Event()
 
 
 @pytest.fixture(autouse=True)
 def opened_in_the_end() -> Iterator[None]:
     gate.clear()
+    begun.clear()
     yield
     gate.set()
 
 
 def listens(run: selene.Run) -> None:
+    begun.set()
     run.stopping.wait(WAIT)
 
 
 def ignores(run: selene.Run) -> None:
+    begun.set()
     gate.wait(WAIT)
 
 
 async def is_cancelled(run: selene.Run) -> None:
+    begun.set()
     await asyncio.sleep(WAIT)
 
 
 async def swallows(run: selene.Run) -> None:
-    until = time.monotonic() + WAIT
-    while not gate.is_set() and time.monotonic() < until:
+    begun.set()
+    while not gate.is_set():
         try:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.001)
         except asyncio.CancelledError:
             pass
 
 
-def until(condition: Callable[[], bool]) -> Iterator[None]:
-    """Steps of a loop that waits for a condition."""
-    limit = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < limit
-        yield
+Step = float | Callable[[], object]
 
 
-def play(scheduler: selene.Scheduler, kind: Kind, handler: Handler, reports: list[selene.Report]) -> Iterator[None]:
-    """What happens while the driver lives; each step is a moment of waiting."""
-    begins = time.monotonic()
+def play(scheduler: selene.Scheduler, kind: Kind, handler: Handler, reports: list[selene.Report]) -> Iterator[Step]:
+    """What happens while the driver lives: each step says how much time passes, or what is waited for."""
     scheduler.enqueue("work", handler=handler, kind=kind, backoff=selene.Exponential(3600))
-    yield from until(lambda: bool(reports))
-    # Far from what the handler would take.
-    assert time.monotonic() - begins < WAIT / 2
-    (run,) = reports[0].runs
+    yield begun.is_set
+    yield ASKED - 1e-9
+    assert not reports
+    yield 1e-9
     if handler in (ignores, swallows):
+        yield BUDGET - ASKED
+        assert not reports
+        yield 1e-9
+        yield lambda: reports
+        (run,) = reports[0].runs
         assert str(run.outcome) == "expired"
-        reasons = {reason.code for reason in scheduler.explain("work").reasons}
-        assert selene.ReasonCode.STILL_RUNNING in reasons
+        assert still_running(scheduler)
         gate.set()
-        yield from until(lambda: not still_running(scheduler))
+        yield lambda: not still_running(scheduler)
     else:
-        assert str(run.outcome) in ("new_data", "stopped", "expired", "failed")
+        yield lambda: reports
+        (run,) = reports[0].runs
+        assert str(run.outcome) == ("failed" if handler is is_cancelled else "new_data")
+        assert run.stop_reason is selene.StopReason.EXPIRING
     # All is as before: another task has its window.
     ran = threading.Event()
     scheduler.enqueue("after", handler=lambda run: ran.set(), kind=kind)
-    yield from until(ran.is_set)
-    yield from until(lambda: scheduler.info().overrun_threads == 0)
+    yield ran.is_set
+    yield lambda: scheduler.info().overrun_threads == 0
     assert not scheduler.info().troubles
 
 
@@ -90,13 +99,17 @@ def still_running(scheduler: selene.Scheduler) -> bool:
 @pytest.mark.parametrize("handler", [listens, ignores])
 def test_r9_on_threads_the_driver_outlives(kind: Kind, handler: Handler) -> None:
     reports: list[selene.Report] = []
+    clock = ToldClock()
     with (
-        selene.Scheduler(max_pending_refresh=None) as scheduler,
-        scheduler.driver(refresh_budget=1, processing_budget=1, on_report=reports.append) as driver,
+        selene.Scheduler(clock=clock, max_pending_refresh=None) as scheduler,
+        scheduler.driver(refresh_budget=BUDGET, processing_budget=BUDGET, on_report=reports.append) as driver,
     ):
-        for _ in play(scheduler, kind, handler, reports):
+        for step in play(scheduler, kind, handler, reports):
+            if callable(step):
+                until(step)
+            else:
+                clock.advance(step, handlers=False)
             assert (driver.running, driver.error) == (True, None)
-            time.sleep(0.01)
         assert driver.running
 
 
@@ -106,11 +119,17 @@ def test_r9_on_a_loop_the_driver_outlives(kind: Kind, handler: Handler) -> None:
     reports: list[selene.Report] = []
 
     async def main() -> None:
-        with selene.Scheduler(max_pending_refresh=None) as scheduler:
-            async with scheduler.driver(refresh_budget=1, processing_budget=1, on_report=reports.append) as driver:
-                for _ in play(scheduler, kind, handler, reports):
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock, max_pending_refresh=None) as scheduler:
+            async with scheduler.driver(
+                refresh_budget=BUDGET, processing_budget=BUDGET, on_report=reports.append
+            ) as driver:
+                for step in play(scheduler, kind, handler, reports):
+                    if callable(step):
+                        await until_async(step)
+                    else:
+                        await passes(clock, step)
                     assert (driver.running, driver.error) == (True, None)
-                    await asyncio.sleep(0.01)
                 assert driver.running
 
     asyncio.run(main())

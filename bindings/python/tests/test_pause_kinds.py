@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,14 +10,11 @@ import pytest
 
 import pyselene as selene
 from pyselene import EventType, Kind, Pause, ReasonCode, Run, Scheduler
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
+from test_cli import here
+from told import WAIT, passes
 
 HOUR = timedelta(hours=1)
-
-
-def pyselene(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pyselene", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_a_kind_waits_until_its_time_has_come(tmp_path: Path) -> None:
@@ -120,7 +115,8 @@ def test_a_connected_process_pauses_and_a_pool_goes_on(tmp_path: Path) -> None:
 def test_a_loop_of_coroutines_goes_on_by_itself() -> None:
     async def main() -> list[str]:
         ran: list[str] = []
-        with Scheduler() as scheduler:
+        clock = ToldClock()
+        with Scheduler(clock=clock) as scheduler:
             done = asyncio.Event()
 
             @scheduler.handler
@@ -128,10 +124,13 @@ def test_a_loop_of_coroutines_goes_on_by_itself() -> None:
                 ran.append(run.id)
                 done.set()
 
-            scheduler.pause(kinds="refresh", until=datetime.now(UTC) + timedelta(seconds=0.5))
+            scheduler.pause(kinds="refresh", until=clock.now + HOUR)
             scheduler.enqueue("a", handler="work")
             loop = asyncio.create_task(scheduler.run_forever_async())
-            await asyncio.wait_for(done.wait(), 60)
+            await passes(clock, 3600 - 1e-9)
+            assert ran == []
+            await passes(clock, 1e-9)
+            await asyncio.wait_for(done.wait(), WAIT)
             loop.cancel()
             await asyncio.gather(loop, return_exceptions=True)
         return ran
@@ -141,23 +140,23 @@ def test_a_loop_of_coroutines_goes_on_by_itself() -> None:
 
 def test_the_command_line_pauses_a_store_and_one_that_is_served(tmp_path: Path) -> None:
     path = tmp_path / "store"
+    stored = ("--store", str(path))
     with Scheduler(path) as scheduler:
         scheduler.enqueue("a", handler="work")
-    done = pyselene("pause", "--store", path, "--kind", "refresh", "--until", "2033-05-01T10:00+00:00")
-    assert done.returncode == 0, done.stderr
+    done = here("pause", *stored, "--kind", "refresh", "--until", "2033-05-01T10:00+00:00")
     assert done.stdout.startswith("paused refresh until 2033-05-01 ")
     with Scheduler(path) as scheduler:
         until = int(datetime(2033, 5, 1, 10, tzinfo=UTC).timestamp()) * 10**9
         assert scheduler.pauses() == [Pause(frozenset({Kind.REFRESH}), None, until)]
         with scheduler.serve():
-            done = pyselene("pause", "--store", path, "--pool", "mailer")
+            done = here("pause", *stored, "--pool", "mailer")
             assert done.stdout == "paused refresh and processing of pool mailer\n", done.stderr
             assert len(scheduler.pauses()) == 2
-            listed = pyselene("list", "--store", path)
+            listed = here("list", *stored)
             assert "refresh: paused until 2033-05-01 10:00:00+00:00" in listed.stdout
             assert "refresh and processing of pool mailer: paused until resumed" in listed.stdout
-            assert "its kind is paused" in pyselene("explain", "a", "--store", path).stdout
-            done = pyselene("resume", "--store", path, "--kind", "refresh")
+            assert "its kind is paused" in here("explain", "a", *stored).stdout
+            done = here("resume", *stored, "--kind", "refresh")
             assert done.stdout == "resumed refresh\n", done.stderr
             assert [pause.pool for pause in scheduler.pauses()] == ["mailer"]
 
@@ -177,6 +176,5 @@ def test_the_command_line_says_what_is_allowed(tmp_path: Path, arguments: list[s
     path = tmp_path / "store"
     with Scheduler(path) as scheduler:
         scheduler.enqueue("a")
-    done = pyselene("pause", "--store", path, *arguments)
-    assert done.returncode == 2
+    done = here("pause", "--store", str(path), *arguments, code=2)
     assert words in " ".join(done.stderr.replace("│", " ").split()), done.stderr
