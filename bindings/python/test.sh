@@ -107,6 +107,8 @@ address() { under_address tests/test_{callbacks,cycle,event,governor,process,raw
 
 long() {
   PYSELENE_EXITS=1000 tests $exits
+  # Five times as many examples and rounds; both web servers in each test of them.
+  PYSELENE_ROUNDS=5 tests tests/test_{cycle,task,web,wrappers}.py
   PYSELENE_EXITS=50 under_address tests --deselect tests/test_same_as_c.py "${no_commands[@]}"
 }
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from browser import choose, find_browser
+from rounds import rounds
 
 # Whoever runs the tests may want colours of programs whose output is no terminal; typer reads this when it is imported.
 for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
@@ -16,7 +17,12 @@ for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE",
 
 # How fast examples come is the machine's affair.
 settings.register_profile(
-    "selene", database=None, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "selene",
+    max_examples=rounds(30),
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("selene")
 

@@ -984,7 +984,7 @@ def test_the_same_is_played_under_each_rule(folder: Path) -> None:
         assert each == {key: alone[key] for key in each}
         assert 0 < each["outdated"] < 1
         assert each["late_by"] < each["mean_age"] < each["oldest"]
-    told = here("simulate", "w.toml", "--compare", "--rule", "freshness", "--html", "report.html").stdout
+    told = here("simulate", "w.toml", "--days", "1", "--compare", "--rule", "freshness", "--html", "report.html").stdout
     assert "seed 1, rule freshness" in told
     assert [line.split()[0] for line in told.splitlines() if "%" in line] == ["selene", "observed", "freshness"]
     page = (folder / "report.html").read_text()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import pyselene as selene
 from pyselene._time import duration_ns, instant, instant_ns, seconds, show
 from pyselene.testing import VirtualClock
+from rounds import rounds
 
 SECONDS = 10 * 365 * 86_400
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -43,7 +44,7 @@ tasks = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=rounds(60))
 @given(tasks)
 def test_a_task_comes_back_as_it_was_registered(task: selene.Task) -> None:
     with selene.Scheduler(clock=VirtualClock()) as scheduler:

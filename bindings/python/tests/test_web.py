@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import pyselene as selene
+from rounds import ROUNDS
 from test_cli import environment, wait_for
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples/web.py"
@@ -76,7 +77,11 @@ def started(log: Path, *arguments: str, **variables: str) -> Iterator[subprocess
             process.wait()
 
 
-@pytest.fixture(params=["gunicorn", "uvicorn"])
+#: Each test plays one of the servers, `test.sh long` both.
+SERVERS = ("gunicorn", "uvicorn")
+
+
+@pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The socket of the web server, which has three workers."""
     program = request.param
@@ -117,6 +122,7 @@ def states(http_socket: Path) -> dict[str, str]:
     return found if status == 200 else {}
 
 
+@pytest.mark.parametrize("server", SERVERS if ROUNDS > 1 else SERVERS[1:], indirect=True)
 def test_workers_enqueue_another_process_runs_and_all_can_look(tmp_path: Path, server: Path) -> None:
     with owner(tmp_path), worker(tmp_path):
         for number in range(12):
@@ -145,6 +151,7 @@ def post(server: Path, number: int) -> int:
     pytest.fail("nobody accepts it any more")
 
 
+@pytest.mark.parametrize("server", SERVERS if ROUNDS > 1 else SERVERS[:1], indirect=True)
 def test_whoever_is_killed_nothing_that_was_accepted_is_lost(tmp_path: Path, server: Path) -> None:
     numbers = range(40)
     store = tmp_path / "invoices.db"

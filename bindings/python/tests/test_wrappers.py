@@ -19,6 +19,7 @@ import pyselene as selene
 from pyselene import _callbacks
 from pyselene._time import duration_ns, instant_ns
 from pyselene.testing import VirtualClock
+from rounds import rounds
 
 #: What somebody may pass by mistake.
 junk = st.one_of(
@@ -64,7 +65,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=rounds(50))
 @given(st.dictionaries(st.sampled_from(["id", *FIELDS]), junk, max_size=3))
 def test_a_task_of_anything_is_registered_or_refused_and_nothing_changes(fields: dict[str, Any]) -> None:
     with selene.Scheduler(clock=VirtualClock()) as scheduler:
@@ -76,7 +77,7 @@ def test_a_task_of_anything_is_registered_or_refused_and_nothing_changes(fields:
             assert scheduler.handlers == ("there",)
 
 
-@settings(max_examples=100)
+@settings(max_examples=rounds(30))
 @given(st.dictionaries(st.sampled_from([*FIELDS, "at", "push", "on_stop"]), junk, max_size=2))
 def test_a_decorator_that_is_refused_registers_no_handler(fields: dict[str, Any]) -> None:
     others = set(_callbacks._objects)  # which may still go
@@ -90,7 +91,7 @@ def test_a_decorator_that_is_refused_registers_no_handler(fields: dict[str, Any]
     assert not _callbacks._objects.keys() - others
 
 
-@settings(max_examples=150)
+@settings(max_examples=rounds(50))
 @given(
     st.dictionaries(
         st.sampled_from(["budget", "kinds", "reserve", "lanes", "strict_fit", "task"]), junk, min_size=1, max_size=3
@@ -115,7 +116,7 @@ def test_a_window_of_anything_is_opened_or_refused_and_nothing_runs(fields: dict
                 pass  # begin() above left its cycle open
 
 
-@settings(max_examples=100)
+@settings(max_examples=rounds(30))
 @given(
     st.dictionaries(
         st.sampled_from([
@@ -376,7 +377,7 @@ class Model(RuleBasedStateMachine):
 
 
 TestModel = Model.TestCase
-TestModel.settings = settings(max_examples=50, stateful_step_count=25)
+TestModel.settings = settings(max_examples=rounds(15), stateful_step_count=25)
 
 
 def test_what_is_refused_is_refused_with_what_was_found_and_what_is_allowed() -> None:
