@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias, cast, get_args
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 #: How the threads that run handlers compete with others.
 ThreadQuality: TypeAlias = Literal["as_host", "background"]
+
+
+def _has_processes(executor: Executor) -> bool:
+    # Only who has such an executor needs what this imports.
+    from concurrent.futures import ProcessPoolExecutor
+
+    return isinstance(executor, ProcessPoolExecutor)
 
 
 class Scheduler(CycleCalls):
@@ -109,7 +116,7 @@ class Scheduler(CycleCalls):
         executor: Executor | None = None,
         thread_quality: ThreadQuality = "as_host",
     ) -> None:
-        if isinstance(executor, ProcessPoolExecutor) or (executor is not None and not hasattr(executor, "submit")):
+        if executor is not None and (not hasattr(executor, "submit") or _has_processes(executor)):
             raise TypeError("executor must run functions in this process, such as a ThreadPoolExecutor")
         told: ToldClock | None = None
         if hasattr(clock, "_own"):
