@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import pyselene as selene
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
+from told import WAIT, passes, until_async
 
 
 def outcomes(report: selene.Report) -> dict[str, str]:
@@ -22,12 +22,12 @@ def test_coroutines_run_on_the_loop_and_functions_on_workers() -> None:
     seen: dict[str, int] = {}
 
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
 
             @scheduler.task
             async def coroutine(run: selene.Run) -> bool:
                 seen[run.id] = threading.get_ident()
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
                 return False
 
             @scheduler.task
@@ -45,14 +45,14 @@ def test_coroutines_run_on_the_loop_and_functions_on_workers() -> None:
 
 def test_lanes_interleave_on_one_loop() -> None:
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
             # Nobody passes before all are there.
             meet = asyncio.Barrier(8)
             for number in range(8):
 
                 @scheduler.task(f"t{number}", expected=1)
                 async def meets(run: selene.Run) -> None:
-                    await asyncio.wait_for(meet.wait(), 20)
+                    await asyncio.wait_for(meet.wait(), WAIT)
 
             report = await scheduler.run_cycle_async(30, lanes=8, check=True)
             assert list(outcomes(report).values()) == ["new_data"] * 8
@@ -62,10 +62,13 @@ def test_lanes_interleave_on_one_loop() -> None:
 
 def test_c7_a_coroutine_is_cancelled_when_it_is_asked_to_stop_and_may_still_complete() -> None:
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock) as scheduler:
+            running = asyncio.Semaphore(0)
 
             @scheduler.task(expected=0.1, priority=5)
             async def polite(run: selene.Run) -> bool:
+                running.release()
                 try:
                     await asyncio.sleep(60)
                 except asyncio.CancelledError:
@@ -75,12 +78,17 @@ def test_c7_a_coroutine_is_cancelled_when_it_is_asked_to_stop_and_may_still_comp
 
             @scheduler.task(expected=0.1, priority=4)
             async def plain(run: selene.Run) -> None:
+                running.release()
                 await asyncio.sleep(60)
 
             # Three seconds to begin in, thirty to end in.
-            begin = time.monotonic()
-            report = await scheduler.run_cycle_async(33, reserve=30, lanes=2)
-            assert time.monotonic() - begin < 30
+            cycle = asyncio.create_task(scheduler.run_cycle_async(33, reserve=30, lanes=2))
+            for _ in range(2):
+                await asyncio.wait_for(running.acquire(), WAIT)
+            await passes(clock, 3 - 1e-9)
+            assert scheduler.info().running == 2
+            await passes(clock, 1e-9)
+            report = await asyncio.wait_for(cycle, WAIT)
             assert outcomes(report) == {"polite": "no_data", "plain": "failed"}
             assert [type(error) for error in report.errors] == [asyncio.CancelledError]
 
@@ -91,10 +99,14 @@ def test_c5_the_report_comes_by_the_deadline_and_the_loop_ends_clean() -> None:
     release = threading.Event()
 
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        clock = ToldClock()
+        loop = asyncio.get_running_loop()
+        with selene.Scheduler(clock=clock) as scheduler:
+            running = asyncio.Semaphore(0)
 
             @scheduler.task(expected=0.1, priority=5)
             async def stubborn(run: selene.Run) -> None:
+                running.release()
                 while not release.is_set():
                     try:
                         await asyncio.sleep(60)
@@ -103,18 +115,22 @@ def test_c5_the_report_comes_by_the_deadline_and_the_loop_ends_clean() -> None:
 
             @scheduler.task(expected=0.1)
             def blocking(run: selene.Run) -> None:
+                loop.call_soon_threadsafe(running.release)
                 release.wait(60)
 
-            begin = time.monotonic()
-            report = await scheduler.run_cycle_async(4, lanes=2)
-            assert time.monotonic() - begin < 30
+            cycle = asyncio.create_task(scheduler.run_cycle_async(4, lanes=2))
+            for _ in range(2):
+                await asyncio.wait_for(running.acquire(), WAIT)
+            await passes(clock, 4)
+            assert not cycle.done()
+            await passes(clock, 1e-9)
+            report = await asyncio.wait_for(cycle, WAIT)
             assert outcomes(report) == {"stubborn": "expired", "blocking": "expired"}
             assert scheduler.info().overrun_threads == 1
             release.set()
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
                 task.cancel()
-            while scheduler.info().overrun_threads:
-                await asyncio.sleep(0.01)
+            await until_async(lambda: scheduler.info().overrun_threads == 0)
 
     asyncio.run(main())
 
@@ -122,7 +138,7 @@ def test_c5_the_report_comes_by_the_deadline_and_the_loop_ends_clean() -> None:
 def test_cancelling_the_cycle_ends_it() -> None:
     async def main() -> None:
         started, stopped = asyncio.Event(), asyncio.Event()
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
 
             @scheduler.task
             async def work(run: selene.Run) -> None:
@@ -134,11 +150,11 @@ def test_cancelling_the_cycle_ends_it() -> None:
                     raise
 
             cycle = asyncio.create_task(scheduler.run_cycle_async(60))
-            await asyncio.wait_for(started.wait(), 20)
+            await asyncio.wait_for(started.wait(), WAIT)
             cycle.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await cycle
-            await asyncio.wait_for(stopped.wait(), 20)
+            await asyncio.wait_for(stopped.wait(), WAIT)
             assert scheduler.get("work").state is selene.State.ENQUEUED
             scheduler.begin().end()
 
@@ -147,7 +163,7 @@ def test_cancelling_the_cycle_ends_it() -> None:
 
 def test_cancel_by_id_cancels_the_coroutine() -> None:
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
             started = asyncio.Event()
 
             @scheduler.task(priority=5)
@@ -203,7 +219,7 @@ def test_an_executor_that_is_shut_down_fails_the_run_and_surfaces() -> None:
 
             thread = threading.Thread(target=cycle, daemon=True)
             thread.start()
-            await asyncio.to_thread(thread.join, 20)
+            await asyncio.to_thread(thread.join, WAIT)
             assert raised
 
     asyncio.run(main())
@@ -239,7 +255,8 @@ def test_p3_a_handler_on_a_loop_cannot_wait_for_its_own_end() -> None:
 
 
 def test_async_handlers_in_a_window_without_a_loop() -> None:
-    with selene.Scheduler() as scheduler:
+    clock, running = ToldClock(), threading.Event()
+    with selene.Scheduler(clock=clock) as scheduler, ThreadPoolExecutor(1) as pool:
 
         @scheduler.task(expected=0.1, priority=5)
         async def quick(run: selene.Run) -> None:
@@ -247,13 +264,19 @@ def test_async_handlers_in_a_window_without_a_loop() -> None:
 
         @scheduler.task(expected=0.1, priority=4)
         async def stopped(run: selene.Run) -> bool:
+            running.set()
             try:
                 await asyncio.sleep(60)
             except asyncio.CancelledError:
                 return False
             return True
 
-        assert outcomes(scheduler.run_cycle(33, reserve=30)) == {"quick": "new_data", "stopped": "no_data"}
+        window = pool.submit(scheduler.run_cycle, 33, reserve=30)
+        assert running.wait(WAIT)
+        clock.advance(3 - 1e-9, handlers=False)
+        assert scheduler.get("stopped").state is selene.State.RUNNING
+        clock.advance(1e-9, handlers=False)
+        assert outcomes(window.result(WAIT)) == {"quick": "new_data", "stopped": "no_data"}
 
 
 def test_on_a_virtual_clock() -> None:
@@ -281,19 +304,19 @@ def test_events_are_iterated_and_cancelled_readers_are_tolerated() -> None:
         with selene.Scheduler() as scheduler:
             stream = scheduler.events()
             waiter = asyncio.create_task(anext(stream))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             waiter.cancel()
             await asyncio.to_thread(scheduler.enqueue, "a")
             with pytest.raises(asyncio.CancelledError):
                 await waiter
-            event = await asyncio.wait_for(anext(stream), 20)
+            event = await asyncio.wait_for(anext(stream), WAIT)
             assert (event.type, event.id, event.detail) == (
                 selene.EventType.REGISTERED,
                 "a",
                 selene.Disposition.ADDED,
             )
             later = asyncio.create_task(anext(stream))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             await asyncio.to_thread(scheduler.cancel, "a")
             assert (await later).type is selene.EventType.CANCELLED
             stream.close()
@@ -304,7 +327,7 @@ def test_events_are_iterated_and_cancelled_readers_are_tolerated() -> None:
 
 def test_pushed_cycles_are_awaited() -> None:
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
 
             @scheduler.task(push=True)
             def pushed(run: selene.Run) -> None: ...
@@ -316,19 +339,17 @@ def test_pushed_cycles_are_awaited() -> None:
             @scheduler.task("slow", push=True)
             def slow(run: selene.Run) -> None:
                 begun.set()
-                run.stopping.wait(20)
+                run.stopping.wait(WAIT)
 
             pushing = asyncio.create_task(scheduler.run_cycle_async(60, push=True))
-            assert await asyncio.to_thread(begun.wait, 20)
+            assert await asyncio.to_thread(begun.wait, WAIT)
             pushing.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await pushing
             # Cancelled, it has ended its cycle: what ran was stopped, and comes back.
             assert scheduler.get("slow").last_outcome is selene.Outcome.STOPPED
             scheduler.begin().end()
-            async with asyncio.timeout(20):
-                while scheduler.info().overrun_threads:
-                    await asyncio.sleep(0.01)
+            await until_async(lambda: scheduler.info().overrun_threads == 0)
             assert scheduler.explain("slow").runnable
 
     asyncio.run(main())
@@ -352,18 +373,18 @@ def test_c12_whoever_joins_a_pushed_cycle_gets_its_errors_too() -> None:
     async def main() -> None:
         started = threading.Event()
         joined = threading.Event()
-        with selene.Scheduler() as scheduler:
+        with selene.Scheduler(clock=ToldClock()) as scheduler:
 
             @scheduler.task(push=True)
             def bad(run: selene.Run) -> None:
                 started.set()
-                assert joined.wait(20)
+                assert joined.wait(WAIT)
                 raise KeyError("bad")
 
             first = asyncio.create_task(scheduler.run_cycle_async(60, push=True))
-            await asyncio.to_thread(started.wait, 20)
+            await asyncio.to_thread(started.wait, WAIT)
             second = asyncio.create_task(scheduler.run_cycle_async(60, push=True))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             joined.set()
             reports = await asyncio.gather(first, second)
             assert reports[0].cycle == reports[1].cycle
@@ -375,20 +396,25 @@ def test_c12_whoever_joins_a_pushed_cycle_gets_its_errors_too() -> None:
 def test_the_driver_on_a_loop() -> None:
     async def main() -> None:
         reports: list[selene.Report] = []
-        with selene.Scheduler(max_pending_refresh=None) as scheduler:
+        clock = ToldClock()
+        with selene.Scheduler(clock=clock, max_pending_refresh=None) as scheduler:
             driver = asyncio.create_task(scheduler.run_forever_async(on_report=reports.append, signals=False))
-            await asyncio.sleep(0.05)
+            await passes(clock, 3600)
 
             async def work(run: selene.Run) -> None: ...
 
+            def ran() -> list[str]:
+                return [run.id for report in reports for run in report.runs]
+
             scheduler.enqueue("a", handler=work)
-            scheduler.enqueue("b", handler=work, delay=0.5)
-            async with asyncio.timeout(30):
-                while sum(len(report.runs) for report in reports) < 2:
-                    await asyncio.sleep(0.02)
-            assert [run.id for report in reports for run in report.runs] == ["a", "b"]
+            scheduler.enqueue("b", handler=work, delay=60)
+            await until_async(lambda: ran() == ["a"])
+            await passes(clock, 60 - 1e-9)
+            assert ran() == ["a"]
+            await passes(clock, 1e-9)
+            await until_async(lambda: ran() == ["a", "b"])
             scheduler.stop()
-            await asyncio.wait_for(driver, 30)
+            await asyncio.wait_for(driver, WAIT)
 
     asyncio.run(main())
 
@@ -396,14 +422,16 @@ def test_the_driver_on_a_loop() -> None:
 def test_a_driver_on_a_loop_ends_when_the_scheduler_is_closed() -> None:
     async def main() -> None:
         scheduler = selene.Scheduler()
+        running = asyncio.Event()
 
         @scheduler.task
         async def work(run: selene.Run) -> None:
+            running.set()
             await asyncio.sleep(60)
 
         driver = asyncio.create_task(scheduler.run_forever_async(60, signals=False))
-        await asyncio.sleep(0.1)
+        await asyncio.wait_for(running.wait(), WAIT)
         await asyncio.to_thread(scheduler.close)
-        await asyncio.wait_for(driver, 30)
+        await asyncio.wait_for(driver, WAIT)
 
     asyncio.run(main())

@@ -12,7 +12,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 import weakref
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
@@ -22,9 +21,9 @@ import pytest
 import pyselene as selene
 from pyselene import _callbacks, _engine
 from pyselene._library import library
-from pyselene.testing import VirtualClock
-
-SLACK = 30  # the machine is shared with other tests
+from pyselene.testing import ToldClock, VirtualClock
+from rounds import rounds
+from told import WAIT, elsewhere, until
 
 
 def outcomes(report: selene.Report) -> dict[str, str]:
@@ -58,7 +57,7 @@ def test_results_and_exceptions_decide_the_outcome(caplog: pytest.LogCaptureFixt
         return False
 
     answers["coroutine"] = coroutine
-    with selene.Scheduler() as scheduler, caplog.at_level(logging.DEBUG, "pyselene"):
+    with selene.Scheduler(clock=ToldClock()) as scheduler, caplog.at_level(logging.DEBUG, "pyselene"):
         for name, handler in answers.items():
             scheduler.register_handler(name, handler)
             scheduler.register(selene.Task(name, expected=0.001))
@@ -90,7 +89,7 @@ def test_results_and_exceptions_decide_the_outcome(caplog: pytest.LogCaptureFixt
 
 
 def test_a_report_that_nobody_has_looked_at_is_one_like_any_other() -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         scheduler.task("work", expected=1)(lambda run: None)
         fresh = [scheduler.run_cycle() for _ in range(5)]
     copies = [pickle.loads(pickle.dumps(fresh[0])), copy.copy(fresh[1]), dataclasses.replace(fresh[2]), *fresh[3:]]
@@ -106,27 +105,29 @@ def test_a_report_that_nobody_has_looked_at_is_one_like_any_other() -> None:
 
 
 def test_what_a_handler_raises_after_the_report_is_not_in_it() -> None:
-    release = threading.Event()
-    with selene.Scheduler() as scheduler:
+    begun, release = threading.Event(), threading.Event()
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
 
         @scheduler.task(expected=1)
         def late(run: selene.Run) -> None:
-            release.wait(2 * SLACK)
+            begun.set()
+            release.wait(WAIT)
             raise KeyError("late")
 
-        report = scheduler.run_cycle(3)
+        window = elsewhere(scheduler.run_cycle, 3)
+        assert begun.wait(WAIT)
+        clock.advance(3 + 1e-9, handlers=False)
+        report = window.result(WAIT)
         release.set()
-        limit = time.monotonic() + SLACK
-        while scheduler.info().overrun_threads and time.monotonic() < limit:
-            time.sleep(0.01)
-        assert scheduler.info().overrun_threads == 0
+        until(lambda: scheduler.info().overrun_threads == 0)
         assert (outcomes(report), report.errors) == ({"late": "expired"}, ())
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("inline", [False, True])
 def test_what_ends_a_program_ends_the_window_and_surfaces(error: type[BaseException], inline: bool) -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
 
         @scheduler.task(priority=5)
         def bad(run: selene.Run) -> None:
@@ -144,49 +145,60 @@ def test_what_ends_a_program_ends_the_window_and_surfaces(error: type[BaseExcept
 
 
 def test_c5_the_report_comes_by_the_deadline_and_the_cap_holds() -> None:
-    release = threading.Event()
-    scheduler = selene.Scheduler(max_overrun_threads=1)
+    begun, release = threading.Event(), threading.Event()
+    clock = ToldClock()
+    scheduler = selene.Scheduler(clock=clock, max_overrun_threads=1)
 
     @scheduler.task(expected=0.1)
     def stubborn(run: selene.Run) -> None:
-        release.wait(60)
+        begun.set()
+        release.wait(WAIT)
 
-    begin = time.monotonic()
-    report = scheduler.run_cycle(3)
-    took = time.monotonic() - begin
-    assert 2.9 < took < 3 + SLACK
-    assert report.took <= 3 + 1e-6
+    window = elsewhere(scheduler.run_cycle, 3)
+    assert begun.wait(WAIT)
+    clock.advance(3, handlers=False)
+    assert scheduler.get("stubborn").state is selene.State.RUNNING
+    clock.advance(1e-9, handlers=False)
+    report = window.result(WAIT)
+    assert 3 <= report.took <= 3 + 1e-6
     assert outcomes(report) == {"stubborn": "expired"}
     assert scheduler.info().overrun_threads == 1
     with pytest.raises(selene.Busy, match="overran"):
         scheduler.run_cycle()
     assert "still_running" in [str(reason.code) for reason in scheduler.explain("stubborn").reasons]
     release.set()
-    limit = time.monotonic() + SLACK
-    while scheduler.info().overrun_threads and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert scheduler.info().overrun_threads == 0
+    until(lambda: scheduler.info().overrun_threads == 0)
     assert outcomes(scheduler.run_cycle()) == {"stubborn": "new_data"}
     scheduler.close()
 
 
 def test_c7_a_run_is_asked_to_stop_and_may_still_complete() -> None:
     told: list[tuple[str, str]] = []
-    scheduler = selene.Scheduler()
+    running, asked = threading.Event(), threading.Event()
+    clock = ToldClock()
+    scheduler = selene.Scheduler(clock=clock)
 
     def on_stop(run: selene.Run, reason: selene.StopReason) -> None:
         told.append((run.id, str(reason)))
+        asked.set()
 
     @scheduler.task(expected=0.1, on_stop=on_stop)
     def polite(run: selene.Run) -> bool:
-        assert 0 < run.remaining <= 3
+        assert run.remaining == 3
         assert not run.stopping
+        running.set()
         assert run.stopping.wait(60)
         assert run.stopping.reason is selene.StopReason.EXPIRING
         assert run.remaining == 0
+        assert asked.wait(WAIT)
         return False
 
-    report = scheduler.run_cycle(33, reserve=30)  # three seconds to begin in, thirty to end in
+    window = elsewhere(scheduler.run_cycle, 33, reserve=30)  # three seconds to begin in, thirty to end in
+    assert running.wait(WAIT)
+    clock.advance(3 - 1e-9)
+    assert told == []
+    clock.advance(1e-9)
+    report = window.result(WAIT)
     assert outcomes(report) == {"polite": "no_data"}
     assert report.runs[0].stop_reason is selene.StopReason.EXPIRING
     assert told == [("polite", "expiring")]
@@ -195,7 +207,7 @@ def test_c7_a_run_is_asked_to_stop_and_may_still_complete() -> None:
 
 def test_c8_a_cancelled_run_frees_its_lane_while_its_handler_works_on() -> None:
     release, running = threading.Event(), threading.Event()
-    scheduler = selene.Scheduler()
+    scheduler = selene.Scheduler(clock=ToldClock())
 
     @scheduler.task(priority=5, expected=0.1)
     def first(run: selene.Run) -> None:
@@ -219,7 +231,7 @@ def test_c8_a_cancelled_run_frees_its_lane_while_its_handler_works_on() -> None:
 
 def test_lanes_run_side_by_side() -> None:
     barrier = threading.Barrier(4)
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         for name in "abcd":
             scheduler.task(name, expected=1)(lambda run: bool(barrier.wait(30)) or True)
         report = scheduler.run_cycle(30, lanes=4)
@@ -228,11 +240,11 @@ def test_lanes_run_side_by_side() -> None:
 
 
 def test_work_that_ends_elsewhere() -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
 
         @scheduler.task(priority=5)
         def elsewhere(run: selene.Run) -> object:
-            threading.Timer(0.05, run.complete, ["no_data"]).start()
+            threading.Thread(target=run.complete, args=["no_data"]).start()
             return selene.PENDING
 
         @scheduler.task(priority=1)
@@ -244,7 +256,7 @@ def test_work_that_ends_elsewhere() -> None:
 
 def test_a_run_knows_itself() -> None:
     runs = []
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         scheduler.enqueue("a", input=b"\0x\0", handler=lambda run: runs.append(run), priority="high", expected=2)
         scheduler.run_cycle()
     run = runs[0]
@@ -302,7 +314,8 @@ def test_a_pulled_cycle() -> None:
 
 
 def test_runs_that_were_never_completed_are_let_go_with_their_cycle() -> None:
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
         scheduler.task("a", expected=0.01)(lambda run: selene.PENDING)
         with scheduler.begin() as cycle:
             run = cycle.next()
@@ -310,12 +323,13 @@ def test_runs_that_were_never_completed_are_let_go_with_their_cycle() -> None:
         assert run.stopping
         with pytest.raises(selene.StaleRun):
             run.complete()
-        assert outcomes(scheduler.run_cycle(3)) == {"a": "expired"}
+        with clock.flowing():
+            assert outcomes(scheduler.run_cycle(3)) == {"a": "expired"}
         assert not scheduler._engine.runs
 
 
 def test_a_dropped_cycle_ends() -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         cycle = scheduler.begin()
         with pytest.raises(selene.Busy):
             scheduler.begin()
@@ -358,7 +372,7 @@ def test_a_clock_that_raises_surfaces() -> None:
 @pytest.mark.parametrize("inline", [False, True])
 def test_pushed_handlers(inline: bool) -> None:
     threads = []
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
 
         @scheduler.task(push=True)
         def pushed(run: selene.Run) -> None:
@@ -381,7 +395,7 @@ def test_pushed_handlers(inline: bool) -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("inline", [False, True])
 def test_what_ends_a_program_surfaces_from_pushed_handlers(error: type[BaseException], inline: bool) -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
 
         @scheduler.task(push=True)
         def bad(run: selene.Run) -> None:
@@ -395,20 +409,23 @@ def test_what_ends_a_program_surfaces_from_pushed_handlers(error: type[BaseExcep
 
 
 def test_what_a_pushed_handler_raises_after_the_report_is_not_kept() -> None:
-    release = threading.Event()
-    with selene.Scheduler() as scheduler:
+    begun, release = threading.Event(), threading.Event()
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
 
         @scheduler.task(push=True, expected=1)
         def late(run: selene.Run) -> None:
-            release.wait(2 * SLACK)
+            begun.set()
+            release.wait(WAIT)
             raise KeyError("late")
 
-        report = scheduler.run_cycle(3, push=True)
+        window = elsewhere(scheduler.run_cycle, 3, push=True)
+        assert begun.wait(WAIT)
+        clock.advance(3 + 1e-9, handlers=False)
+        report = window.result(WAIT)
         assert (outcomes(report), report.errors) == ({"late": "expired"}, ())
         release.set()
-        limit = time.monotonic() + SLACK
-        while scheduler.info().overrun_threads and time.monotonic() < limit:
-            time.sleep(0.01)
+        until(lambda: scheduler.info().overrun_threads == 0)
         assert not scheduler._engine.pushed
         assert not scheduler._engine.runs
 
@@ -438,12 +455,7 @@ def test_the_engine_lets_go_of_handlers_and_schedulers() -> None:
     assert gone() is None
     engine = weakref.ref(scheduler._engine)
     del scheduler
-    limit = time.monotonic() + SLACK
-    while (engine() is not None or _callbacks._objects.keys() - others) and time.monotonic() < limit:
-        gc.collect()
-        time.sleep(0.01)
-    assert engine() is None
-    assert not _callbacks._objects.keys() - others
+    until(lambda: gc.collect() >= 0 and engine() is None and not _callbacks._objects.keys() - others)
 
 
 def test_use_after_close() -> None:
@@ -475,7 +487,7 @@ def test_use_after_close() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"inline": True}, {"push": True}, {"push": True, "inline": True}])
 def test_p3_in_a_handler_all_is_legal_but_close_reset_and_cycles_to_wait_for(options: dict[str, bool]) -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         scheduler.task("other", kind="processing", push=True)(lambda run: None)
         refused = (
             scheduler.close,
@@ -508,20 +520,29 @@ def test_p3_in_a_handler_all_is_legal_but_close_reset_and_cycles_to_wait_for(opt
 
 @pytest.mark.parametrize("where", ["close", "before", "after", "wait"])
 def test_p3_a_close_that_is_interrupted_ends_all_the_same(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = threading.Event()
-    scheduler = selene.Scheduler()
+    begun, release = threading.Event(), threading.Event()
+    clock = ToldClock()
+    scheduler = selene.Scheduler(clock=clock)
     stream = scheduler.events()
+
+    def interrupt() -> None:
+        until(lambda: scheduler.closed)
+        os.kill(os.getpid(), signal.SIGINT)
 
     @scheduler.task(expected=0.1)
     def deaf(run: selene.Run) -> None:
-        release.wait(2 * SLACK)
+        begun.set()
+        release.wait(WAIT)
 
     if where == "close":  # in a callback of the library's own close
         cycle = scheduler.begin()  # noqa: F841
         scheduler.observe(lambda event: signal.raise_signal(signal.SIGINT))
     elif where == "wait":
-        assert outcomes(scheduler.run_cycle(5)) == {"deaf": "expired"}
-        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        window = elsewhere(scheduler.run_cycle, 5)
+        assert begun.wait(WAIT)
+        clock.advance(5 + 1e-9, handlers=False)
+        assert outcomes(window.result(WAIT)) == {"deaf": "expired"}
+        elsewhere(interrupt)
     else:
         once = [True]
 
@@ -538,10 +559,8 @@ def test_p3_a_close_that_is_interrupted_ends_all_the_same(where: str, monkeypatc
                 return status
 
         monkeypatch.setattr(_engine, "library", Interrupting())
-    begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        scheduler.close(2 * SLACK)
-    assert time.monotonic() - begin < SLACK
+        scheduler.close(86_400)
     assert scheduler.closed
     release.set()
     assert stream._mailbox.closed
@@ -588,23 +607,26 @@ def test_a_run_that_was_taken_just_before_the_close_does_not_begin() -> None:
 
     scheduler.task("work")(lambda run: ran.set())
     scheduler._engine.runs = Runs()
+    others = set(threading.enumerate())
     with pytest.raises(selene.Closed):
         scheduler.run_cycle(60)
-    assert not ran.wait(0.1)
+    until(lambda: set(threading.enumerate()) <= others)
+    assert not ran.is_set()
 
 
 def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> None:
     switch = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
+    tasks = rounds(20)
     failures: list[BaseException] = []
     done = threading.Event()
     ran = []
-    with selene.Scheduler(max_pending_refresh=None) as scheduler:
+    with selene.Scheduler(clock=ToldClock(), max_pending_refresh=None) as scheduler:
         scheduler.register_handler("h", lambda run: ran.append(run.id))
 
         def churn(number: int) -> None:
             try:
-                for i in range(60):
+                for i in range(tasks):
                     scheduler.enqueue(f"{number}-{i}", handler="h", expected=0)
                     if i % 3 == 0:
                         scheduler.cancel(f"{number}-{i}")
@@ -630,7 +652,7 @@ def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> No
         sys.setswitchinterval(switch)
         assert failures == []
         info = scheduler.info()
-        assert info.succeeded + info.cancelled == 240
+        assert info.succeeded + info.cancelled == 4 * tasks
         assert info.succeeded <= len(ran)
         assert info.enqueued == info.running == 0
 

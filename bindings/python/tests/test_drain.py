@@ -7,16 +7,19 @@ import threading
 import pytest
 
 import pyselene as selene
+from pyselene.testing import ToldClock
+from told import WAIT
 
 
 def test_drain_waits_for_what_runs_and_begins_nothing() -> None:
     gate, began, ran = threading.Event(), threading.Event(), threading.Event()
-    with selene.Scheduler() as scheduler:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
 
         @scheduler.handler
         def slow(run: selene.Run) -> None:
             began.set()
-            assert gate.wait(60)
+            assert gate.wait(WAIT)
 
         @scheduler.handler
         def other(run: selene.Run) -> None:
@@ -24,21 +27,23 @@ def test_drain_waits_for_what_runs_and_begins_nothing() -> None:
 
         scheduler.enqueue("slow")
         with scheduler.driver(refresh_lanes=2):
-            assert began.wait(60)
+            assert began.wait(WAIT)
             assert not scheduler.drain()
             scheduler.enqueue("other")
-            assert not scheduler.drain(0.3)
+            assert not scheduler.drain(0.3)  # either clock ends its grace
+            clock.advance(10, handlers=False)
+            assert not ran.is_set()
             (reason,) = (reason.code for reason in scheduler.explain("other").reasons)
             assert reason is selene.ReasonCode.DRAINED
             assert scheduler.next_wakeup() is None
             gate.set()
-            assert scheduler.drain(60)
+            assert scheduler.drain(WAIT)
             assert scheduler.get("slow").state is selene.State.SUCCEEDED
             assert not ran.is_set()
             with pytest.raises(selene.Unavailable):
                 scheduler.run_cycle(budget=1)
             scheduler.resume()
-            assert ran.wait(60)
+            assert ran.wait(WAIT)
 
 
 def test_drain_inside_a_handler() -> None:

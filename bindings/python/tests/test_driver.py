@@ -12,6 +12,7 @@ import textwrap
 import threading
 from pathlib import Path
 from typing import Literal
+from unittest.mock import Mock
 
 import pytest
 
@@ -339,7 +340,9 @@ def test_an_idle_driver_sleeps_until_something_is_due(monkeypatch: pytest.Monkey
 
     def counted(driver: Driver, poll: select.poll) -> None:
         rests.append(clock.now_ns)
-        rest(driver, poll)
+        watched = Mock(wraps=poll)
+        rest(driver, watched)
+        watched.poll.assert_called_once_with()  # without a time-out
 
     monkeypatch.setattr(Driver, "_rest", counted)
     with selene.Scheduler(clock=clock) as scheduler:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 import pyselene as selene
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
+from told import WAIT
 
 
 def opened(path: Path | None = None) -> selene.Scheduler:
@@ -46,8 +46,9 @@ def test_w3_a_limit_keeps_runs_apart_and_others_pass() -> None:
 
 
 def test_w3_threads_keep_to_the_limit() -> None:
-    with selene.Scheduler() as scheduler:
+    with selene.Scheduler(clock=ToldClock()) as scheduler:
         inside, most, lock = 0, 0, threading.Lock()
+        meet = threading.Barrier(2, timeout=WAIT)
 
         @scheduler.handler
         def work(run: selene.Run) -> None:
@@ -55,7 +56,7 @@ def test_w3_threads_keep_to_the_limit() -> None:
             with lock:
                 inside += 1
                 most = max(most, inside)
-            time.sleep(0.01)
+            meet.wait()
             with lock:
                 inside -= 1
 
@@ -63,8 +64,8 @@ def test_w3_threads_keep_to_the_limit() -> None:
         for number in range(12):
             scheduler.enqueue(f"task {number}", handler="work", group="uploads", expected=0)
         report = scheduler.run_cycle(budget=30, lanes=6)
-        assert len(report.runs) == 12
-        assert most <= 2
+        assert [run.outcome for run in report.runs] == [selene.Outcome.NEW_DATA] * 12
+        assert most == 2
 
 
 def test_w3_a_group_is_paused_as_such() -> None:

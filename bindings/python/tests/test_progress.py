@@ -12,8 +12,9 @@ import pytest
 import pyselene as selene
 from forked import command, start
 from pyselene.cli.progress import ProgressFile
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
 from test_cli import SOURCES, environment, folder, here, wait_for, write
+from told import WAIT, elsewhere
 
 __all__ = ["folder"]
 
@@ -102,22 +103,27 @@ def test_a_run_that_makes_no_progress_is_asked_to_stop() -> None:
 
 def test_behind_a_handler_that_makes_no_progress_the_next_task_runs() -> None:
     """With one lane: the thread is left behind, and another takes its place long before the window ends."""
-    gate, ran = threading.Event(), threading.Event()
-    with selene.Scheduler(stop_grace=0.05) as scheduler:
+    gate, begun, ran = threading.Event(), threading.Event(), threading.Event()
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock, stop_grace=5) as scheduler:
 
-        @scheduler.task(priority="very_high", stall_limit=0.1)
+        @scheduler.task(priority="very_high", stall_limit=10)
         def stuck(run: selene.Run) -> None:
-            gate.wait(60)
+            begun.set()
+            gate.wait(WAIT)
 
         @scheduler.task(priority="low")
         def behind(run: selene.Run) -> None:
             ran.set()
 
-        window = threading.Thread(target=scheduler.run_cycle, kwargs={"budget": 120})
-        window.start()
-        assert ran.wait(60)
+        window = elsewhere(scheduler.run_cycle, budget=120)
+        assert begun.wait(WAIT)
+        clock.advance(15, handlers=False)
+        assert not ran.is_set()
+        clock.advance(1e-9, handlers=False)
+        assert ran.wait(WAIT)
         gate.set()
-        window.join()
+        window.result(WAIT)
 
 
 def test_a_coroutine_may_tell_its_progress() -> None:

@@ -8,7 +8,8 @@ import threading
 import pytest
 
 import pyselene as selene
-from pyselene.testing import VirtualClock
+from pyselene.testing import ToldClock, VirtualClock
+from told import WAIT, elsewhere, passes
 
 
 def test_a_timeout_is_part_of_the_task() -> None:
@@ -50,23 +51,26 @@ def test_a_run_that_has_timed_out_may_complete_in_its_grace() -> None:
 
 def test_behind_a_handler_that_hangs_the_next_task_runs() -> None:
     """With one lane: the thread is left behind, and another takes its place long before the window ends."""
-    gate, ran = threading.Event(), threading.Event()
-    with selene.Scheduler(stop_grace=0.05) as scheduler:
+    gate, begun, ran = threading.Event(), threading.Event(), threading.Event()
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock, stop_grace=5) as scheduler:
 
-        @scheduler.task(priority="very_high", timeout=0.1)
+        @scheduler.task(priority="very_high", timeout=10)
         def stuck(run: selene.Run) -> None:
-            gate.wait(60)
+            begun.set()
+            gate.wait(WAIT)
 
         @scheduler.task(priority="low")
         def other(run: selene.Run) -> None:
             ran.set()
 
-        waiter = threading.Thread(target=scheduler.run_cycle, kwargs={"budget": 120, "lanes": 1})
-        waiter.start()
-        assert ran.wait(60)
-        assert not gate.is_set()
-        waiter.join(60)
-        assert not waiter.is_alive()
+        window = elsewhere(scheduler.run_cycle, budget=120, lanes=1)
+        assert begun.wait(WAIT)
+        clock.advance(15, handlers=False)
+        assert not ran.is_set()
+        clock.advance(1e-9, handlers=False)
+        assert ran.wait(WAIT)
+        window.result(WAIT)
         info = scheduler.get("stuck")
         assert (info.last_outcome, info.stop_reason) == (selene.Outcome.EXPIRED, selene.StopReason.TIMED_OUT)
         gate.set()
@@ -74,13 +78,20 @@ def test_behind_a_handler_that_hangs_the_next_task_runs() -> None:
 
 def test_a_coroutine_that_has_timed_out_is_cancelled() -> None:
     async def main() -> None:
-        with selene.Scheduler() as scheduler:
+        clock, begun = ToldClock(), asyncio.Event()
+        with selene.Scheduler(clock=clock) as scheduler:
 
-            @scheduler.task(timeout=0.05, schedule="once", max_attempts=1)
+            @scheduler.task(timeout=10, schedule="once", max_attempts=1)
             async def slow(run: selene.Run) -> None:
-                await asyncio.sleep(60)
+                begun.set()
+                await asyncio.sleep(WAIT)
 
-            report = await scheduler.run_cycle_async(budget=120)
+            window = asyncio.create_task(scheduler.run_cycle_async(budget=120))
+            await asyncio.wait_for(begun.wait(), WAIT)
+            await passes(clock, 10 - 1e-9)
+            assert scheduler.get("slow").state is selene.State.RUNNING
+            await passes(clock, 1e-9)
+            report = await asyncio.wait_for(window, WAIT)
             assert report.runs[0].outcome is selene.Outcome.FAILED
             assert report.runs[0].stop_reason is selene.StopReason.TIMED_OUT
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from pyselene.testing import ToldClock
+
+T = TypeVar("T")
 
 #: Seconds after which a wait for an event has hung.
 WAIT = 60
@@ -18,6 +23,20 @@ def until(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < limit, "it never came"
         time.sleep(0.001)
+
+
+def elsewhere(call: Callable[..., T], *arguments: Any, **more: Any) -> Future[T]:
+    """Calls it on a thread of its own."""
+    future: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(call(*arguments, **more))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return future
 
 
 async def until_async(condition: Callable[[], object]) -> None:
