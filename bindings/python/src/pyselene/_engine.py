@@ -496,13 +496,15 @@ class Engine:
 
     def close(self, grace: int) -> None:
         """Lets what runs complete, for a number of ns, stops what is left, waits for its handlers, ends."""
-        if not self._begins_to_close("close()", grace):
-            return
+        was_closed = self.closed
         try:
+            if not self._begins_to_close("close()", grace):
+                return
             ended = self._close_apart(grace) if self._may_wait_apart(grace) else None
             error = self._close(grace) if ended is None else ended.result()
         except BaseException:  # a signal just before the call, which must be made, or while it waits, or just after it
-            self._close_at_once()
+            if self.closed and not was_closed and self.pid == os.getpid():
+                self._close_at_once()
             raise
         self._accept(error)
         try:
@@ -518,13 +520,15 @@ class Engine:
 
     async def close_async(self, grace: int) -> None:
         """The same without blocking the event loop, whose coroutines may be what runs."""
-        if not self._begins_to_close("close_async()", grace):
-            return
+        was_closed = self.closed
         try:
+            if not self._begins_to_close("close_async()", grace):
+                return
             ended = self._close_apart(grace)
             error = self._close(grace) if ended is None else await asyncio.wrap_future(ended)
         except BaseException:
-            self._close_at_once()
+            if self.closed and not was_closed and self.pid == os.getpid():
+                self._close_at_once()
             raise
         self._accept(error)
         self._let_go()
@@ -541,8 +545,8 @@ class Engine:
             self.closed = True
             return False
         self.refuse_in_handler(what)
-        self.closed = self.closing = True
         self.closes_by = _NOW() + grace
+        self.closing = self.closed = True
         return True
 
     def _may_wait_apart(self, grace: int) -> bool:
