@@ -328,7 +328,7 @@ extension Scheduler {
   /// Whose turn it is in a cycle now, or nil (C2, C3).
   @_optimize(speed)
   private func pick(_ cycle: Cycle, at now: Instant) -> Pick? {
-    guard hasSuspects || !cycle.aside.isEmpty else { return bestPick(cycle, at: now) }
+    guard hasSuspects || !cycle.aside.isEmpty || cycle.isHeldBack else { return bestPick(cycle, at: now) }
     return pickBesideSuspects(cycle, at: now)
   }
 
@@ -338,6 +338,7 @@ extension Scheduler {
     // A rolling ranking has them again.
     if cycle.isRolling { cycle.aside.removeAll() }
     cycle.isHeldBack = false
+    if let pick = cleared(cycle, at: now) { return pick }
     var isWaiting = false
     for task in cycle.aside {
       guard let room = room(in: cycle, at: now),
@@ -367,6 +368,18 @@ extension Scheduler {
     }
     cycle.isHeldBack = isWaiting
     return nil
+  }
+
+  /// The task for which the process of a cycle has begun nothing, once nothing runs there: others that rank before it have
+  /// waited for it.
+  private func cleared(_ cycle: Cycle, at now: Instant) -> Pick? {
+    guard let clearing, clearing.cycle === cycle, clearing.member === cycle.member, now < clearing.endsAt,
+      table[clearing.slot].suspicion == .blamed, !hasRuns(beside: cycle), let room = room(in: cycle, at: now),
+      let pick = cycle.ranking.pick(
+        aside: (clearing.slot, clearing.sequence), in: table, offer(of: cycle), room: cycle.isOfOneTask ? .any : room)
+    else { return nil }
+    self.clearing = nil
+    return pick
   }
 
   @_optimize(speed)

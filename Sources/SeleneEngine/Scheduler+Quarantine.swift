@@ -102,7 +102,7 @@ extension Scheduler {
       && cycle.ranking.pick(aside: task, in: table, offer(of: cycle), room: cycle.isOfOneTask ? .any : room) != nil
   }
 
-  private func hasRuns(beside cycle: Cycle) -> Bool {
+  func hasRuns(beside cycle: Cycle) -> Bool {
     var hasOne = false
     runs.forEach { if $0.isAtWork && isBeside($0, cycle) { hasOne = true } }
     return hasOne

@@ -421,6 +421,34 @@ static void test_alone(void) {
     close_store(scheduler);
 }
 
+/** The blamed task for which others wait begins as soon as nothing runs, whatever ranks before it by then. */
+static void test_outranked(void) {
+    new_folder();
+    selene_scheduler scheduler = open_with_culprit();
+    CHECK_OK(selene_task_pause(scheduler, "culprit", -1, NULL));
+    add_dying(scheduler, "plain");
+    clock_now += S;
+    const selene_cycle cycle = begin_window(scheduler, lanes());
+    const selene_run plain = take_next(cycle, "plain");
+    clock_now += MS;
+    CHECK_OK(selene_task_resume(scheduler, "culprit", -1, NULL));
+    take_none(cycle, SELENE_STEP_WAIT);
+    selene_task urgent = task_of("urgent");
+    urgent.schedule = SELENE_SCHEDULE_ONCE;
+    urgent.priority = SELENE_PRIORITY_VERY_HIGH;
+    CHECK_OK(selene_task_register(scheduler, &urgent, NULL));
+    clock_now += 10 * S;
+    take_none(cycle, SELENE_STEP_WAIT);
+    CHECK_OK(selene_run_complete(plain, SELENE_OUTCOME_NEW_DATA));
+    const selene_run culprit = take_next(cycle, "culprit");
+    take_none(cycle, SELENE_STEP_WAIT);
+    CHECK_OK(selene_run_complete(culprit, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_run_complete(take_next(cycle, "urgent"), SELENE_OUTCOME_NEW_DATA));
+    take_none(cycle, SELENE_STEP_DONE);
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    close_store(scheduler);
+}
+
 /** While a run takes hours, the blamed task waits, and other tasks wait for at most 30 s at a time. */
 static void test_long(void) {
     new_folder();
@@ -535,6 +563,8 @@ int main(int argc, char **argv) {
     run_test(
         "V7 V8 what ended its process alone is to blame, waits for nothing once, and runs alone",
         test_alone);
+    run_test("V7 the blamed task runs once nothing else does, whatever ranks before it by then",
+             test_outranked);
     run_test("V7 while a run takes hours only the blamed task waits for it", test_long);
     run_test("V7 each of the quarantined has its turn in one window", test_frozen);
     run_test("V7 one process becomes free for what is to blame, the others go on", test_survivors);
