@@ -154,10 +154,11 @@ package final class Run {
   var whyFailed: Bytes? { stopReason == .expiring || stopReason.isOfTask ? whyExpired : nil }
 
   /// What an outcome that its host gives means. An end that the host asks for fails nothing, a failure is the answer to it;
-  /// *no data* of work that was cut short is no success; only what stands runs often enough to leave it at that (V4, V6).
+  /// *no data* of work that was cut short is no success; only what stands runs often enough to leave it at that (V4, V6). What
+  /// goes on from an earlier owner may have been asked to stop when that ended.
   func meaning(of outcome: Outcome) -> Outcome {
     switch outcome {
-    case .stopped: stopReason == .none || stopReason.isOfTask ? .failed : .stopped
+    case .stopped: stopReason.isOfTask || (stopReason == .none && !isTakenOver) ? .failed : .stopped
     case .failed: stopReason == .shutdown ? .stopped : .failed
     case .noData where stopReason != .none && definition.schedule != .standing:
       stopReason.isOfTask ? .failed : .stopped
@@ -167,6 +168,9 @@ package final class Run {
 
   /// Its cycle has not ended.
   var isInCycle: Bool { openCycle != nil }
+
+  /// It goes on from an earlier owner (L10).
+  private var isTakenOver: Bool { openCycle?._withUnsafeGuaranteedRef { $0.origin != 0 } ?? false }
 
   /// The cycle has one run less that is not decided.
   func leaveLane() { openCycle?._withUnsafeGuaranteedRef { $0.openRuns -= 1 } }

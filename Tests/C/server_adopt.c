@@ -8,7 +8,7 @@
 
 /* ---- a member in a process of its own ----------------------------------------------------- */
 
-enum order { COMPLETE = 'c', END = 'e' };
+enum order { COMPLETE = 'c', END = 'e', GIVE_BACK };
 
 struct worker {
     pid_t pid;
@@ -39,8 +39,9 @@ static void work(const char *file, int orders, int answers) {
     CHECK_INT(SELENE_STEP_RUN, step);
     CHECK(write(answers, &status, sizeof status) == sizeof status);
     while (read(orders, &order, 1) == 1) {
-        status = order == END ? selene_cycle_end(cycle, NULL)
-                              : selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA);
+        status = order == END         ? selene_cycle_end(cycle, NULL)
+                 : order == GIVE_BACK ? selene_run_complete(run.run, SELENE_OUTCOME_STOPPED)
+                                      : selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA);
         CHECK(write(answers, &status, sizeof status) == sizeof status);
     }
     /* What it holds is no leak: it ends with it. */
@@ -212,6 +213,21 @@ static void test_adopted(void) {
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, complete(at.worker));
     end_scene(at, owner);
     CHECK_INT(0, runs_kept(at.file, NULL));
+}
+
+/** The owner before may have asked it to stop, or its process as that ended. */
+static void test_given_back(void) {
+    struct scene at = begin_scene("t.db");
+    selene_scheduler owner = change_owner(at);
+    order(at.worker, GIVE_BACK);
+    CHECK_OK(answer_of(at.worker));
+    selene_task_info *info = NULL;
+    CHECK_OK(selene_task_get(owner, "t", -1, 0, &info));
+    CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
+    CHECK_INT(SELENE_OUTCOME_STOPPED, info->last_outcome);
+    CHECK_INT(0, (int)info->attempts);
+    selene_task_info_destroy(info);
+    end_scene(at, owner);
 }
 
 /** Says to an owner by hand that it has a run; what the owner says of that. */
@@ -701,6 +717,7 @@ int main(int argc, char **argv) {
     run_test("L10 a run whose owner is killed is adopted by the next and counts once",
              test_adopted);
     run_test("L10 a run is adopted by one owner after another", test_adopted_twice);
+    run_test("V6 a run that goes on with the next owner may be given back", test_given_back);
     run_test("L10 only the process that has a run goes on with it", test_of_another);
     run_test("L10 a run whose cycle ended before its owner was killed stays as it is",
              test_ended_before);

@@ -313,14 +313,16 @@ def test_a_driver_of_a_connection_runs_coroutines_on_the_event_loop(store: Path,
 
 
 class Stuck:
-    """A coroutine handler that waits until it is cancelled."""
+    """A coroutine handler that waits until it is cancelled, unless it is to return."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
-        self.cancelled = False
+        self.cancelled = self.returns = False
 
     async def __call__(self, run: selene.Run) -> None:
         self.begun.set()
+        if self.returns:
+            return
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -411,18 +413,21 @@ def test_a_driver_on_the_loop_goes_on_with_the_next_owner(store: Path) -> None:
                 done.set()
 
             async with queue.driver() as driver:
-                queue.enqueue("lost", handler="stuck")
+                queue.enqueue("lost", handler="stuck", max_attempts=1)
                 await stuck.begun.wait()
                 end_owner(process)
                 # What runs in a window that is over is told so.
                 while not stuck.cancelled:
                     await asyncio.sleep(0.01)
+                stuck.returns = True
                 assert driver.running
                 process = start_owner(store)
                 queue.enqueue("next", handler="mail")
                 await done.wait()
-                lost = queue.get("lost")
-                assert (lost.state, lost.attempts) == (selene.State.ENQUEUED, 1)
+                # It went back, and had its only attempt still (V4).
+                while (lost := queue.get("lost")).state is not selene.State.SUCCEEDED:
+                    assert lost.state is not selene.State.FAILED
+                    await asyncio.sleep(0.01)
                 # And while nobody has the store it can be left.
                 end_owner(process)
             assert no_thread_drives()
@@ -499,6 +504,69 @@ def test_a_driver_on_a_thread_goes_on_with_the_next_owner(store: Path) -> None:
             # Its run went on, and what it returned is for the next owner.
             lost = queue.get("lost")
             assert (lost.state, lost.attempts) == (selene.State.SUCCEEDED, 1)
+    end_owner(process)
+
+
+def _raises() -> object:
+    raise RuntimeError("was asked to stop")
+
+
+def _retries() -> object:
+    raise selene.Retry(after=3600)
+
+
+def _gives_back() -> object:
+    raise selene.Stopped
+
+
+@pytest.mark.parametrize(
+    "answer", [_raises, _retries, _gives_back, lambda: False], ids=["raise", "retry", "stop", "no data"]
+)
+def test_v4_who_is_asked_to_stop_as_its_owner_ends_fails_nothing(store: Path, answer: Callable[[], object]) -> None:
+    process = start_owner(store)
+    begun, again = threading.Event(), threading.Event()
+    with selene.connect(store, pool="mailer", wait=PATIENCE) as queue:
+
+        @queue.handler("mail")
+        def mail(run: selene.Run) -> object:
+            if begun.is_set():
+                again.set()
+                return True
+            begun.set()
+            assert run.stopping.wait(PATIENCE)
+            return answer()
+
+        with queue.driver():
+            queue.enqueue("mail", max_attempts=1)
+            assert begun.wait(PATIENCE)
+            end_owner(process)
+            process = start_owner(store)
+            assert again.wait(PATIENCE)
+        task = queue.get("mail")
+        assert (task.state, task.attempts, task.last_failure) == (selene.State.SUCCEEDED, 1, None)
+    end_owner(process)
+
+
+def test_v4_a_coroutine_is_given_back_as_its_owner_ends(store: Path) -> None:
+    process = start_owner(store)
+    begun, again = threading.Event(), threading.Event()
+    with selene.connect(store, pool="mailer", wait=PATIENCE) as queue:
+
+        @queue.handler("mail")
+        async def mail(run: selene.Run) -> None:
+            if begun.is_set():
+                again.set()
+                return
+            begun.set()
+            await asyncio.sleep(PATIENCE)
+
+        with queue.driver():
+            queue.enqueue("mail", max_attempts=1)
+            assert begun.wait(PATIENCE)
+            end_owner(process)
+            process = start_owner(store)
+            assert again.wait(PATIENCE)
+        assert queue.get("mail").attempts == 1
     end_owner(process)
 
 

@@ -245,6 +245,9 @@ class Engine:
 
     def _complete(self, run: Run, outcome: int, delay: int | None, why: bytes) -> int:
         token = run.token
+        # The next owner does not know that it was asked to stop as the last one ended: a failure answers that (V4).
+        if run._lost and outcome in (_raw.SELENE_OUTCOME_FAILED, _raw.SELENE_OUTCOME_NO_DATA):
+            outcome, delay, why = _raw.SELENE_OUTCOME_STOPPED, None, b""
         if delay is None and not why:
             status: int = self.calls.selene_run_complete(token, outcome)
         else:
