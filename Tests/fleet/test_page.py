@@ -7,8 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,8 +21,9 @@ from pyselene.cli.page.fleet import FleetBoard
 from browser import colours, find_browser, keep
 from chrome import Tab, chrome
 from conftest import MS, SECOND, Fleet
+from forked import Command
 from pages import PATIENCE, READY, TOKEN, Site, button, measured, refuses_foreign_requests, shown, try_from_another_page
-from server import ROOT, Server
+from server import Server
 
 
 def until(check: Callable[[], Any]) -> None:
@@ -373,12 +372,9 @@ def test_a_database_that_freezes_is_given_up(tmp_path: Path) -> None:
 # ---- the command -----------------------------------------------------------------------------------------------------
 
 
-def serve(fleet: Fleet, *words: str, user: str = "fleet") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "pyselene", "fleet", "serve", *words],
-        env={**os.environ, "SELENE_FLEET": fleet.server.dsn(fleet.name, user), "PYTHONPATH": str(ROOT / "bindings/python/src"), "COLUMNS": "300"},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def serve(fleet: Fleet, *words: str, user: str = "fleet") -> Command:
+    found = {"SELENE_FLEET": fleet.server.dsn(fleet.name, user), "COLUMNS": "300"}
+    return Command(["fleet", "serve", *words], {**os.environ, **found})
 
 
 def test_the_command_shows_it_until_a_signal(fleet: Fleet, tmp_path: Path) -> None:

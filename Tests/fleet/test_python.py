@@ -26,7 +26,11 @@ from pyselene.fleet import Fleet, FleetDraft, FleetFields
 
 from conftest import SECOND
 from conftest import Fleet as Looked
+from forked import Command
 from server import ROOT, Server
+
+#: Seconds, to end a hang.
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -322,21 +326,21 @@ def test_a_keyword_that_is_none_is_refused_with_the_one_that_was_meant(own: Flee
         wrong.enqueue("a", period=1)
 
 
+def environment(fleet: Looked) -> dict[str, str]:
+    """What the command finds the fleet by."""
+    return {
+        **os.environ,
+        "SELENE_FLEET": fleet.server.dsn(fleet.name),
+        "PYTHONPATH": str(ROOT / "bindings/python/src"),
+    }
+
+
 def command(fleet: Looked, *words: str, code: int = 0) -> str:
     """What `pyselene fleet` says."""
-    told = subprocess.run(
-        [sys.executable, "-m", "pyselene", "fleet", *words],
-        env={
-            **os.environ,
-            "SELENE_FLEET": fleet.server.dsn(fleet.name),
-            "PYTHONPATH": str(ROOT / "bindings/python/src"),
-            "COLUMNS": "200",
-        },
-        capture_output=True,
-        text=True,
-    )
-    assert told.returncode == code, (told.stdout, told.stderr)
-    return told.stdout + told.stderr
+    told = Command(["fleet", *words], {**environment(fleet), "COLUMNS": "200"})
+    stdout, stderr = told.communicate(timeout=PATIENCE)
+    assert told.returncode == code, (stdout, stderr)
+    return stdout + stderr
 
 
 def test_the_command_line(fleet: Looked) -> None:
@@ -436,19 +440,9 @@ def test_the_command_line_shows_what_runs_where(fleet: Looked) -> None:
 
 
 @contextmanager
-def shown(fleet: Looked, *words: str) -> Iterator[subprocess.Popen[str]]:
+def shown(fleet: Looked, *words: str) -> Iterator[Command]:
     """`pyselene fleet top` in a process, which is over afterwards."""
-    own = subprocess.Popen(
-        [sys.executable, "-m", "pyselene", "fleet", "top", "--every", "100ms", *words],
-        env={
-            **os.environ,
-            "SELENE_FLEET": fleet.server.dsn(fleet.name),
-            "PYTHONPATH": str(ROOT / "bindings/python/src"),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    own = Command(["fleet", "top", "--every", "100ms", *words], environment(fleet))
     try:
         yield own
     finally:
@@ -505,12 +499,7 @@ def test_on_a_terminal_it_is_one_picture_and_leaves_none_behind(fleet: Looked) -
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     own = subprocess.Popen(
         [sys.executable, "-m", "pyselene", "fleet", "top", "--every", "100ms"],
-        env={
-            **os.environ,
-            "SELENE_FLEET": fleet.server.dsn(fleet.name),
-            "PYTHONPATH": str(ROOT / "bindings/python/src"),
-            "TERM": "xterm",
-        },
+        env={**environment(fleet), "TERM": "xterm"},
         stdin=side,
         stdout=side,
         stderr=side,
