@@ -192,10 +192,14 @@ extension Scheduler {
     return cycles.contains { cycle in
       guard cycle.mode == .lanes else { return false }
       if let watch = cycle.watch { return !watch.isAsleep }
-      guard cycle.waitingLanes == 0 else { return false }
-      var isInHandler = false
-      lanes.forEach { if $0.cycle === cycle && $0.run != nil && !$0.isLeftBehind { isInHandler = true } }
-      return !isInHandler
+      var (idle, isInHandler) = (0, false)
+      lanes.forEach { lane in
+        guard lane.cycle === cycle, !lane.isLeftBehind else { return }
+        if lane.run == nil { idle += 1 } else { isInHandler = true }
+      }
+      // A thread between two calls of its lane is about to ask for a run.
+      if idle > cycle.waitingLanes { return !cycle.isDone }
+      return cycle.waitingLanes == 0 && !isInHandler
     }
   }
 

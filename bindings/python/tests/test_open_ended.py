@@ -183,3 +183,59 @@ def test_v1_a_coroutine_of_a_connection_takes_as_long_as_it_takes(windows: Async
                 await check_a_long_coroutine_succeeds(owner, clock, member, windows)
 
     asyncio.run(play())
+
+
+def test_v1_beside_a_run_of_hours_a_driver_begins_what_is_due_at_its_instant() -> None:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        start, begun = clock.now, []
+
+        @scheduler.handler("job")
+        def job(run: selene.Run) -> None:
+            begun.append((run.id, (clock.now - start).total_seconds()))
+            run.stopping.wait(float(run.input))
+
+        scheduler.enqueue("hours", handler="job", input=b"7200")
+        scheduler.enqueue("45 s", handler="job", input=b"1", delay=45)
+        scheduler.enqueue("60 s", handler="job", input=b"1", delay=60)
+        with scheduler.driver(refresh_lanes=2):
+            clock.advance(300)
+            assert begun == [("hours", 0), ("45 s", 45), ("60 s", 60)]
+            clock.advance(7000)
+
+
+def test_v5_a_driver_that_ends_while_the_clock_of_a_test_stands_still_waits_no_longer_than_its_grace() -> None:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        reasons: list[object] = []
+
+        @scheduler.handler("job")
+        def job(run: selene.Run) -> None:
+            run.stopping.wait(3600)
+            reasons.append(run.stopping.reason)
+
+        scheduler.enqueue("job", max_attempts=1)
+        with scheduler.driver():
+            clock.advance(1)
+        assert reasons == [selene.StopReason.SHUTDOWN]
+        assert scheduler.get("job").attempts == 0
+
+
+def test_v1_run_forever_opens_the_next_window_beside_a_run_of_hours() -> None:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler:
+        start, begun = clock.now, []
+
+        @scheduler.handler("job")
+        def job(run: selene.Run) -> None:
+            begun.append((run.id, (clock.now - start).total_seconds()))
+            run.stopping.wait(float(run.input))
+            if run.id == "hours":
+                scheduler.stop()
+
+        scheduler.enqueue("hours", handler="job", input=b"7200")
+        for delay in (45, 700, 1400):
+            scheduler.enqueue(f"{delay} s", handler="job", input=b"1", delay=delay)
+        with clock.flowing():
+            scheduler.run_forever(lanes=2, signals=False)
+        assert begun == [("hours", 0), ("45 s", 45), ("700 s", 700), ("1400 s", 1400)]

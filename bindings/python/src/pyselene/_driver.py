@@ -9,7 +9,7 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias
@@ -19,7 +19,7 @@ from ._callbacks import log, raise_kept, take_kept
 from ._cycle import Cycle, end, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._errors import Closed, InvalidArgument, InvalidHandle, OwnerAway, SeleneError, StaleRun
+from ._errors import Closed, InvalidArgument, InvalidHandle, OwnerAway, SeleneError, StaleRun, StoreFull, StoreIO
 from ._fault import Fault
 from ._library import fast, library
 from ._names import whole
@@ -115,6 +115,10 @@ class Driver:
         self._changed = threading.Condition()
         self._drives: set[Drive | AsyncDrive] = set()
         self._thread: threading.Thread | None = None
+        #: The thread that steps it for itself, whether that waits for something to do, and its windows so far.
+        self._stepper: threading.Thread | None = None
+        self._rests = False
+        self._opened_windows = self._seen_windows = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news: asyncio.Event | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -212,10 +216,19 @@ class Driver:
         with self._changed:
             drives = tuple(self._drives)
             self._changed.notify_all()
+        self._end_windows(drives, self._grace)
+        if self._engine.told is not None and drives:
+            # A test may let its clock stand still: a grace ends by the system's clock, too.
+            late = threading.Timer(self._grace / SECOND, self._end_windows, (drives, 0))
+            late.daemon = True
+            late.start()
+        self._ring()
+
+    @staticmethod
+    def _end_windows(drives: Iterable[Drive | AsyncDrive], grace: int) -> None:
         for drive in drives:
             with contextlib.suppress(Closed):
-                drive.stop_picking(self._grace)
-        self._ring()
+                drive.stop_picking(grace)
 
     def close(self) -> None:
         """Ends it: stops, waits for what runs, and raises what ended it early, if anything did.
@@ -257,7 +270,7 @@ class Driver:
         return self
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
+        self._thread = self._stepper = threading.Thread(target=self._follow, name="pyselene driver", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:
@@ -285,15 +298,41 @@ class Driver:
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
         poll.register(self._bell, select.POLLIN)
-        while not self._stopping:
-            if token := self._step():
-                self._work_on(token)
-            else:
-                self._rest(poll)
+        self._stepper = threading.current_thread()
+        try:
+            while not self._stopping:
+                if token := self._step():
+                    self._work_on(token)
+                else:
+                    self._rest(poll)
+        finally:
+            with self._changed:
+                self._stepper = None
+                self._changed.notify_all()
 
     def _rest(self, poll: select.poll) -> None:
         """Until there may be something to do."""
-        poll.poll()
+        with self._changed:
+            self._rests = True
+            self._changed.notify_all()
+        try:
+            poll.poll()
+        finally:
+            self._rests = False
+
+    def opens(self, patience: int) -> bool:
+        """Waits, on a test's clock, until the thread that steps it has nothing to do; whether it has opened windows."""
+        with self._changed:
+            if self._stepper in (None, threading.current_thread()):
+                return False
+            poll = select.poll()
+            for fd in (self._fd, self._bell):
+                poll.register(fd, select.POLLIN)
+            self._changed.wait_for(
+                lambda: self._stepper is None or (self._rests and not poll.poll(0)), patience / SECOND
+            )
+            seen, self._seen_windows = self._seen_windows, self._opened_windows
+            return seen != self._opened_windows
 
     def _work_on(self, token: int) -> None:
         """Has another thread work a window off."""
@@ -413,14 +452,18 @@ class Driver:
                 token = self._step()
                 if not token:
                     return
-                drive = AsyncDrive(self._engine, self._window, token)
-                self._add(drive)
-                task = self._loop.create_task(self._work_async(drive), name="pyselene window")
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._begin_async(token)
         except BaseException as error:
             self._loop.remove_reader(self._fd)
             self._fail(error)
+
+    def _begin_async(self, token: int) -> None:
+        assert self._loop is not None
+        drive = AsyncDrive(self._engine, self._window, token)
+        self._add(drive)
+        task = self._loop.create_task(self._work_async(drive), name="pyselene window")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _work_async(self, drive: AsyncDrive) -> None:
         try:
@@ -477,6 +520,9 @@ class Driver:
                     log.warning("a window was ended by other code: it has no report")
                 else:
                     raise
+            except (StoreFull, StoreIO) as error:
+                # As the scheduler says by its trouble: nothing begins until the disk takes something again (V23).
+                log.error("a window has ended early: %s", error)
             for report in reports:
                 self._tell(report)
         finally:
@@ -485,6 +531,7 @@ class Driver:
     def _add(self, drive: Drive | AsyncDrive) -> None:
         with self._changed:
             self._drives.add(drive)
+            self._opened_windows += 1
         if self._stopping:  # told so between the step and now
             drive.stop_picking(self._grace)
 
@@ -512,8 +559,11 @@ class Driver:
         is_over = self._engine.exiting or (isinstance(error, SeleneError) and self._engine.closed)
         if not is_over and self._error is None:
             self._error = error
-            log.error("the driver ends", exc_info=error)
+            self._say_why(error)
         self._stop()
+
+    def _say_why(self, error: BaseException) -> None:
+        log.error("the driver ends", exc_info=error)
 
     def _raise(self) -> None:
         error = self._error or take_kept()

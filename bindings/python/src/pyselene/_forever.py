@@ -1,9 +1,11 @@
-"""run_forever(): the driver that asks no governor, on the thread or the event loop that calls it."""
+"""run_forever(): the driver that asks no governor, while the thread or the event loop waits that calls it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,10 @@ from ._terms import Kinds, kind_bits
 from ._time import Duration, duration_ns
 
 if TYPE_CHECKING:
+    import select
+
     from ._engine import Engine
+    from ._report import Report
 
 _FLAGS = _raw.SELENE_DRIVER_UNGOVERNED | _raw.SELENE_DRIVER_TOGETHER | _raw.SELENE_DRIVER_LANES
 
@@ -53,15 +58,49 @@ class Forever(Driver):
         self._grace = duration_ns(grace, "grace")
         if not 0 <= self._grace <= _raw.SELENE_DAY:
             raise ValueError(f"grace is {grace} s; allowed: 0 … 24 h")
+        #: Of windows that are over, in their order, until the thread that called hears of them.
+        self._reports: deque[Report] = deque()
 
     def run(self, signals: bool) -> None:
-        """Opens windows on the calling thread, until it is stopped."""
+        """Opens windows until it is stopped. Other threads work them off; this one hears of their reports."""
         with self._working(signals):
-            self._open_windows()
+            try:
+                self._open_windows()
+                self._await_windows()
+            except BaseException:
+                self._end_at_once()
+                raise
+            self._tell_reports()
+        self._raise()
 
-    def _work_on(self, token: int) -> None:
-        """Works a window off on the calling thread."""
-        self._run(self._drive(token))
+    def _rest(self, poll: select.poll) -> None:
+        super()._rest(poll)
+        self._tell_reports()
+
+    def _tell(self, report: Report) -> None:
+        if self._loop is not None:
+            super()._tell(report)
+            return
+        self._reports.append(report)
+        self._ring()
+
+    def _tell_reports(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.eventfd_read(self._bell)
+        while self._reports:
+            super()._tell(self._reports.popleft())
+
+    def _await_windows(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._drives)
+
+    def _end_at_once(self) -> None:
+        """Something else ends it: what runs goes back."""
+        self._stopping = True
+        with self._changed:
+            drives = tuple(self._drives)
+        self._end_windows(drives, 0)
+        self._await_windows()
 
     async def run_async(self, signals: bool) -> None:
         """Opens windows on the running event loop, until it is stopped or cancelled."""
@@ -70,39 +109,46 @@ class Forever(Driver):
             await self._run_connected(signals)
             return
         with self._working(signals):
-            while not self._stopping:
-                if token := self._step():
-                    await self._see_through(AsyncDrive(self._engine, self._window, token))
-                else:
-                    await self._sleep_async(self._loop, self._news)
-
-    async def _see_through(self, drive: AsyncDrive) -> None:
-        """Works a window off; one that is cancelled ends within the grace, so that handlers have cleaned up."""
-        window = asyncio.ensure_future(self._follow_window(drive))
-        try:
-            await asyncio.shield(window)
-        except asyncio.CancelledError:
-            self._stop()
             try:
-                await asyncio.shield(window)
-            except asyncio.CancelledError:  # once more: it ends at once
-                window.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await window
-            raise
-        error = window.result()
-        if error is not None:
-            raise error
+                while not self._stopping:
+                    if token := self._step():
+                        self._begin_async(token)
+                    else:
+                        await self._sleep_async(self._loop, self._news)
+                await self._await_tasks()
+            except asyncio.CancelledError:
+                # Its windows end within the grace, so that handlers have cleaned up.
+                self._stop()
+                try:
+                    await self._await_tasks()
+                finally:  # cancelled once more: they end at once
+                    await self._cancel_tasks()
+                raise
+            except BaseException:
+                await self._cancel_tasks()
+                raise
+        self._raise()
 
-    async def _follow_window(self, drive: AsyncDrive) -> BaseException | None:
+    async def _await_tasks(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _cancel_tasks(self) -> None:
+        for task in tuple(self._tasks):
+            task.cancel()
+        await self._await_tasks()
+
+    async def _work_async(self, drive: AsyncDrive) -> None:
         # What would end the loop belongs to who waits.
         try:
             await self._run_async(drive)
         except asyncio.CancelledError:
             raise
         except BaseException as error:
-            return error
-        return None
+            self._fail(error)
+
+    def _say_why(self, error: BaseException) -> None:
+        """Who called it gets the error."""
 
     async def _run_connected(self, signals: bool) -> None:
         """A thread has the windows, as each call waits for the owner; coroutines run on the loop."""

@@ -45,7 +45,7 @@ class Owner(Protocol):
 class Lane:
     """One thread of a cycle: takes a run, calls the handler, comes back with the outcome, until there is no more."""
 
-    __slots__ = ("drive", "inside", "loop", "thread")
+    __slots__ = ("drive", "inside", "loop", "opened", "thread")
 
     def __init__(self, drive: Owner) -> None:
         self.drive = drive
@@ -54,6 +54,8 @@ class Lane:
         #: Whether it is in a handler now.
         self.inside = False
         self.thread = 0
+        #: On a test's clock: set once the library knows of it, or it has ended.
+        self.opened = threading.Event() if drive.engine.told is not None else None
 
     def abandon(self) -> None:
         """The run is over while the handler works on: another thread may take the place of this one."""
@@ -71,6 +73,8 @@ class Lane:
         calls = drive.engine.calls
         try:
             status = calls.selene_lane_open(drive.cycle, ctypes.byref(lane))
+            if self.opened is not None:
+                self.opened.set()
             # The cycle is over; or the thread whose place it was to take is back.
             if status and status not in (_raw.SELENE_ERROR_INVALID_HANDLE, _raw.SELENE_ERROR_BUSY):
                 raise error_of(status)
@@ -79,6 +83,8 @@ class Lane:
         except BaseException as error:
             drive.interrupt(error)
         finally:
+            if self.opened is not None:
+                self.opened.set()
             if lane.value:
                 calls.selene_lane_close(lane)
             drive.leave(self)

@@ -136,11 +136,19 @@ class ToldClock:
 
     def _reach(self, to: int, handlers: bool, once: bool = False, patience: int | None = None) -> int:
         engine = self._opened()
+        flags = _raw.SELENE_ADVANCE_HANDLERS if handlers else 0
+        patience = self._patience if patience is None else patience
+        while True:
+            # From instant to instant: at each the thread of a driver opens its windows, which the library does not see.
+            due = self._advance(engine, to, flags | _raw.SELENE_ADVANCE_ONCE, patience)
+            while (driver := engine.driver) is not None and driver.opens(patience):
+                due = self._advance(engine, self.now_ns, flags, patience)
+            if once or due == to == _raw.SELENE_NEVER or self.now_ns >= to:
+                return due
+
+    def _advance(self, engine: Engine, to: int, flags: int, patience: int) -> int:
         due = ctypes.c_int64()
-        flags = (_raw.SELENE_ADVANCE_HANDLERS if handlers else 0) | (_raw.SELENE_ADVANCE_ONCE if once else 0)
-        status = library.selene_clock_advance(
-            engine.handle, to, flags, self._patience if patience is None else patience, ctypes.byref(due)
-        )
+        status = library.selene_clock_advance(engine.handle, to, flags, patience, ctypes.byref(due))
         for drive in tuple(engine.drives):
             drive.tell()
         engine.check(status)
