@@ -16,7 +16,8 @@ struct Comparison: Sendable {
     self.family = family
     for seed in seeds {
       let world = World(family, seed: seed)
-      for rule in Rule.allCases where rule != .observed || Effort.times > 1 || (Effort.times == 1 && seed == seeds.lowerBound) {
+      for rule in Rule.allCases
+      where rule != .observed || Effort.times > 1 || (Effort.times == 1 && seed == seeds.lowerBound) {
         played[rule, default: []].append(try world.play(rule))
       }
     }
