@@ -972,14 +972,15 @@ export class Scheduler {
         try {
           ({ cycle, until } = this.#step());
         } catch (error) {
-          if (!this.#isAway(error)) throw error;
+          if (!this.#isAway(error) && !isOfStore(error)) throw error;
           await bell.wait(1_000);
           continue;
         }
         if (cycle) {
           const done = this.#through(cycle)
             .then(report)
-            .catch((error) => { if (this.#handle !== 0n && !this.#isAway(error)) trouble ??= error; })
+            // What the store refuses is the scheduler's trouble, until it has room again.
+            .catch((error) => { if (this.#handle !== 0n && !this.#isAway(error) && !isOfStore(error)) trouble ??= error; })
             .finally(() => { windows.delete(cycle); bell.ring(); });
           windows.set(cycle, done);
           continue;
@@ -1411,6 +1412,11 @@ export class Run {
 const OVER = [constants.ERROR_STALE_RUN, constants.ERROR_ALREADY_COMPLETED, constants.ERROR_INVALID_HANDLE];
 
 /** What a handler threw, which may be anything, as the text of a failure, which has no NUL. */
+/** The disk or the quota is full, or does not take what is written. */
+function isOfStore(error) {
+  return ['STORE_FULL', 'STORE_IO'].includes(error.code);
+}
+
 function textOf(thrown) {
   let text;
   try {

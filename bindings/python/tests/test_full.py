@@ -10,7 +10,7 @@ import pytest
 
 #: Files may not grow any more from when work begins, until the scheduler says that its store refuses.
 PROGRAM = """
-import os, resource, sys, threading, time
+import asyncio, os, resource, sys, threading, time
 import pyselene as selene
 
 COUNT = 40
@@ -42,6 +42,8 @@ def make_room():
 threading.Thread(target=make_room).start()
 if sys.argv[2] == "forever":
     scheduler.run_forever()
+elif sys.argv[2] == "on a loop":
+    asyncio.run(scheduler.run_forever_async())
 else:
     with scheduler.driver():
         over.wait()
@@ -50,7 +52,7 @@ scheduler.close()
 """
 
 
-@pytest.mark.parametrize("way", ["forever", "driver"])
+@pytest.mark.parametrize("way", ["forever", "on a loop", "driver"])
 def test_v23_what_was_full_goes_on_when_there_is_room(tmp_path: Path, way: str) -> None:
     told = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "store"), way], capture_output=True, text=True, timeout=300

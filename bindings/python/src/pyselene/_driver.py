@@ -35,6 +35,8 @@ STOP_GRACE = 5 * SECOND
 
 #: What a window of a connection ends with where the owner has gone, or another has come.
 LOST = (OwnerAway, Closed, StaleRun, InvalidHandle)
+#: What a store answers until its disk takes something again.
+REFUSED = (StoreFull, StoreIO)
 
 #: What is called with each report that has runs.
 OnReport: TypeAlias = Callable[[Report], object]
@@ -301,7 +303,13 @@ class Driver:
         self._stepper = threading.current_thread()
         try:
             while not self._stopping:
-                if token := self._step():
+                try:
+                    token = self._step()
+                except REFUSED as error:
+                    log.error("the driver waits for its store: %s", error)
+                    self._pause()
+                    continue
+                if token:
                     self._work_on(token)
                 else:
                     self._rest(poll)
@@ -309,6 +317,12 @@ class Driver:
             with self._changed:
                 self._stepper = None
                 self._changed.notify_all()
+
+    def _pause(self) -> None:
+        """A second, or until it is stopped."""
+        poll = select.poll()
+        poll.register(self._bell, select.POLLIN)
+        poll.poll(1000)
 
     def _rest(self, poll: select.poll) -> None:
         """Until there may be something to do."""
@@ -372,8 +386,7 @@ class Driver:
             await self._enter_connected()
             return self
         self._open()
-        self._loop.add_reader(self._fd, self._ready)
-        self._ready()
+        self._watch()
         return self
 
     async def __aexit__(
@@ -445,6 +458,13 @@ class Driver:
             assert self._news is not None
             await self._news.wait()
 
+    def _watch(self) -> None:
+        """Steps whenever the loop finds something to do."""
+        assert self._loop is not None
+        if self._is_open and not self._stopping:
+            self._loop.add_reader(self._fd, self._ready)
+            self._ready()
+
     def _ready(self) -> None:
         assert self._loop is not None
         try:
@@ -453,6 +473,10 @@ class Driver:
                 if not token:
                     return
                 self._begin_async(token)
+        except REFUSED as error:
+            log.error("the driver waits for its store: %s", error)
+            self._loop.remove_reader(self._fd)
+            self._loop.call_later(1, self._watch)
         except BaseException as error:
             self._loop.remove_reader(self._fd)
             self._fail(error)
@@ -520,7 +544,7 @@ class Driver:
                     log.warning("a window was ended by other code: it has no report")
                 else:
                     raise
-            except (StoreFull, StoreIO) as error:
+            except REFUSED as error:
                 # As the scheduler says by its trouble: nothing begins until the disk takes something again (V23).
                 log.error("a window has ended early: %s", error)
             for report in reports:

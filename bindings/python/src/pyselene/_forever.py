@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import _raw
+from ._callbacks import log
 from ._drive_async import AsyncDrive
-from ._driver import Driver, OnReport, raw_driver
+from ._driver import REFUSED, Driver, OnReport, raw_driver
 from ._errors import Closed
 from ._interrupt import stopping_signals
 from ._names import truth
@@ -111,7 +112,13 @@ class Forever(Driver):
         with self._working(signals):
             try:
                 while not self._stopping:
-                    if token := self._step():
+                    try:
+                        token = self._step()
+                    except REFUSED as error:
+                        log.error("the driver waits for its store: %s", error)
+                        await asyncio.sleep(1)
+                        continue
+                    if token:
                         self._begin_async(token)
                     else:
                         await self._sleep_async(self._loop, self._news)
