@@ -198,8 +198,7 @@ extension Scheduler {
         if lane.run == nil { idle += 1 } else { isInHandler = true }
       }
       // A thread between two calls of its lane is about to ask for a run.
-      if idle > cycle.waitingLanes { return !cycle.isDone }
-      return cycle.waitingLanes == 0 && !isInHandler
+      return (idle > cycle.waitingLanes && !cycle.isDone) || (cycle.waitingLanes == 0 && !isInHandler)
     }
   }
 

@@ -12,6 +12,7 @@ int asprintf(char **restrict text, const char *restrict format, ...);
 #define SEEK_HOLE 4
 END_OF_HEADER
 cp -r "$root/Sources/CPlatform" "$root/Sources/CService" "$work/"
+rm "$work/CService/none.c" # for WebAssembly, in place of the others
 sed -i '/^#define _GNU_SOURCE$/d' "$work"/CPlatform/*.[ch] "$work"/CService/*.[ch]
 
 # What is POSIX says nothing of these.

@@ -191,6 +191,52 @@ static void *report_main(void *argument) {
     return NULL;
 }
 
+/** Takes a run through a lane of its own, and works on it for ten seconds of its clock. */
+static void *sleep_main(void *argument) {
+    struct lane_thread *own = argument;
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_lane lane = 0;
+    int32_t step = -1, reason = -1;
+    CHECK_OK(selene_lane_open(own->cycle, &lane));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, SELENE_NEVER, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_run_sleep(info.run, 10 * S, &reason));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NEW_DATA, SELENE_NEVER, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_DONE, step);
+    CHECK_OK(selene_lane_close(lane));
+    return NULL;
+}
+
+/** A lane that is open and does not ask yet has its thread between two calls: it may find a run. */
+static void test_idle_lane(void) {
+    selene_scheduler scheduler = open_told();
+    selene_window window = window_of(60 * S, 0, 2);
+    struct lane_thread other = {.scheduler = scheduler};
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_lane lane = 0;
+    int32_t step = -1;
+    window.flags = SELENE_WINDOW_LANES;
+    CHECK_OK(selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
+    add(scheduler, task_of("a"));
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &other.cycle));
+    CHECK_INT(0, pthread_create(&other.thread, NULL, sleep_main, &other));
+    /* Without one time goes on beside the handler, which waits for it. */
+    WAIT_UNTIL(selene_clock_advance(scheduler, START + S, SELENE_ADVANCE_HANDLERS, 5 * MS, NULL) ==
+               SELENE_OK);
+    CHECK_OK(selene_lane_open(other.cycle, &lane));
+    for (int i = 0; i < 20; i++)
+        CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + 2 * S,
+                                                             SELENE_ADVANCE_HANDLERS, MS, NULL));
+    CHECK_INT(START + S, present(scheduler));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, 0, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_WAIT, step);
+    CHECK_OK(selene_lane_close(lane));
+    reach(scheduler, START + 10 * S);
+    CHECK_INT(0, pthread_join(other.thread, NULL));
+    CHECK_OK(selene_cycle_end(other.cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, GRACE));
+}
+
 /* One thread waits for the report; the one that is to be its lane comes when it likes. */
 static void test_first_lane(void) {
     selene_scheduler scheduler = open_told();
@@ -777,6 +823,7 @@ int main(int argc, char **argv) {
     run_test("V22 threads wake for a run with 64 lanes as often as with 4", test_idle_lanes);
     run_test("B3 a thread of the host waits in a lane", test_lane);
     run_test("B3 a window that waits for its first lane keeps time from going on", test_first_lane);
+    run_test("B3 a lane that is about to ask keeps time from going on", test_idle_lane);
     run_test("B3 a handler sleeps on the clock of its scheduler", test_sleep);
     run_test("B3 a drain lasts as long as its grace on the clock that is told", test_drain);
     run_test("B3 so does a close, which asks to stop in its last tenth", test_close);
