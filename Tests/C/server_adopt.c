@@ -8,7 +8,7 @@
 
 /* ---- a member in a process of its own ----------------------------------------------------- */
 
-enum order { COMPLETE = 'c', END = 'e', GIVE_BACK };
+enum order { COMPLETE = 'c', END = 'e', GIVE_BACK = 'g' };
 
 struct worker {
     pid_t pid;

@@ -120,6 +120,8 @@ class Driver:
         #: The thread that steps it for itself, whether that waits for something to do, and its windows so far.
         self._stepper: threading.Thread | None = None
         self._rests = False
+        #: What ends the windows of a driver that is stopped when its grace is over by the system's clock.
+        self._late: list[threading.Timer] = []
         self._opened_windows = self._seen_windows = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news: asyncio.Event | None = None
@@ -223,6 +225,7 @@ class Driver:
             # A test may let its clock stand still: a grace ends by the system's clock, too.
             late = threading.Timer(self._grace / SECOND, self._end_windows, (drives, 0))
             late.daemon = True
+            self._late.append(late)
             late.start()
         self._ring()
 
@@ -251,8 +254,11 @@ class Driver:
     def _await_threads(self) -> None:
         if self._thread is not None:
             self._thread.join()
-            with self._changed:
-                self._changed.wait_for(lambda: not self._drives)
+            self._await_windows()
+
+    def _await_windows(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._drives)
 
     def wait(self, timeout: Duration | None = None) -> bool:
         """Blocks until it is stopped or an error has ended it, at most for timeout; whether it has ended."""
@@ -306,7 +312,7 @@ class Driver:
                 try:
                     token = self._step()
                 except REFUSED as error:
-                    log.error("the driver waits for its store: %s", error)
+                    self._say_refused(error)
                     self._pause()
                     continue
                 if token:
@@ -317,6 +323,9 @@ class Driver:
             with self._changed:
                 self._stepper = None
                 self._changed.notify_all()
+
+    def _say_refused(self, error: SeleneError) -> None:
+        log.error("the driver waits for its store: %s", error)
 
     def _pause(self) -> None:
         """A second, or until it is stopped."""
@@ -474,7 +483,7 @@ class Driver:
                     return
                 self._begin_async(token)
         except REFUSED as error:
-            log.error("the driver waits for its store: %s", error)
+            self._say_refused(error)
             self._loop.remove_reader(self._fd)
             self._loop.call_later(1, self._watch)
         except BaseException as error:
@@ -619,6 +628,8 @@ class Driver:
         """Gives back what it holds."""
         engine = self._engine
         self._is_open = False
+        while self._late:
+            self._late.pop().cancel()
         if engine.driver is self:
             engine.driver = None
             if not engine.closed:

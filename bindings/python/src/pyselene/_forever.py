@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import _raw
-from ._callbacks import log
 from ._drive_async import AsyncDrive
 from ._driver import REFUSED, Driver, OnReport, raw_driver
 from ._errors import Closed
@@ -68,8 +67,10 @@ class Forever(Driver):
             try:
                 self._open_windows()
                 self._await_windows()
-            except BaseException:
-                self._end_at_once()
+            except BaseException:  # something else ends it: what runs goes back
+                self._grace = 0
+                self._stop()
+                self._await_windows()
                 raise
             self._tell_reports()
         self._raise()
@@ -91,18 +92,6 @@ class Forever(Driver):
         while self._reports:
             super()._tell(self._reports.popleft())
 
-    def _await_windows(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: not self._drives)
-
-    def _end_at_once(self) -> None:
-        """Something else ends it: what runs goes back."""
-        self._stopping = True
-        with self._changed:
-            drives = tuple(self._drives)
-        self._end_windows(drives, 0)
-        self._await_windows()
-
     async def run_async(self, signals: bool) -> None:
         """Opens windows on the running event loop, until it is stopped or cancelled."""
         self._loop, self._news = asyncio.get_running_loop(), asyncio.Event()
@@ -115,7 +104,7 @@ class Forever(Driver):
                     try:
                         token = self._step()
                     except REFUSED as error:
-                        log.error("the driver waits for its store: %s", error)
+                        self._say_refused(error)
                         await asyncio.sleep(1)
                         continue
                     if token:
