@@ -150,7 +150,7 @@ end $$;
 do $$
 begin
   if exists (select 1 from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace
-    and p.proname = 'queues' and not 'max_input' = any(p.proargnames)) then
+    and p.proname = 'queues' and not 'crash_pause' = any(p.proargnames)) then
     drop function queues(text, text, int);
   end if;
 end $$;
@@ -158,7 +158,7 @@ create or replace function queues(of_name text default null, after text default 
 returns table (
   queue text, paused boolean, paused_until timestamptz, ready bigint, oldest interval, limit_refresh int, pending_refresh bigint,
   limit_processing int, pending_processing bigint, holds boolean, pace interval, retention interval, backoff_min interval,
-  backoff_max interval, jitter int, max_input int)
+  backoff_max interval, jitter int, max_input int, crash_pause interval)
 language plpgsql as $$
 #variable_conflict use_column
 declare n constant bigint := now_ns();
@@ -174,7 +174,8 @@ begin
         select s.last_run from slot s where s.line = x.line and s.state = 0 order by s.last_run limit 1) o),
       q.limit_refresh, (select p.pending from pending p where p.queue = q.queue and p.kind = 1),
       q.limit_processing, (select p.pending from pending p where p.queue = q.queue and p.kind = 2),
-      q.holds, span(q.pace), span(q.retention), span(q.backoff_min), span(q.backoff_max), q.jitter, q.max_input
+      q.holds, span(q.pace), span(q.retention), span(q.backoff_min), span(q.backoff_max), q.jitter, q.max_input,
+      span(q.crash_pause)
     from queue q cross join lateral (
       select lines_of(coalesce((select array_agg(c.class) from class c where c.queue = q.queue), '{}')) as lines) l
     where case when queues.of_name is null then q.name > queues.after else q.name = queues.of_name end

@@ -17,11 +17,11 @@ package struct Predecessor {
   }
 }
 
-/// What comes after a record: the slots and the numbers of the records that name it and are not over.
+/// What comes after a record: the slots and the numbers of the records that name it and hold it (V9).
 final class Dependents {
-  /// Some of them may be over; whoever needs them looks.
+  /// Some of them may hold it no more; whoever needs them looks.
   private(set) var all: [(slot: Int, sequence: UInt64)] = []
-  /// How many are not.
+  /// How many do.
   private(set) var count = 0
 
   func add(_ slot: Int, _ sequence: UInt64) {
@@ -29,7 +29,7 @@ final class Dependents {
     count += 1
   }
 
-  /// One of them is over. Those that are are dropped once they are most of all.
+  /// One of them holds it no more. Those that do not are dropped once they are most of all.
   func remove(keeping isThere: (Int, UInt64) -> Bool) {
     count -= 1
     if all.count > 2 * count + 16 { all = all.filter { isThere($0.slot, $0.sequence) } }

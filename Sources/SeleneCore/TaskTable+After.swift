@@ -101,13 +101,18 @@ extension TaskTable {
 
   /// A new record names others; it waits for them, or has failed with one of them.
   func connect(_ slot: Int, at now: Instant) {
-    guard records[slot].state.isTerminal else { return connect(slot) }
+    guard holdsOthers(slot) else { return }
+    connect(slot)
     guard records[slot].state == .failed, case .ends(_, let predecessor) = admission(of: records[slot].definition)
     else { return }
     modify(slot) { $0.failure = LastFailure(at: now, attempt: 0, LastFailure.message(after: predecessor.id)) }
   }
 
-  /// A record that is not over names others from now on.
+  /// Whether a record holds those that it names (V9): it is not over, or has failed and may be enqueued again.
+  @inline(__always)
+  func holdsOthers(_ slot: Int) -> Bool { records[slot].isLive || records[slot].state == .failed }
+
+  /// A record that holds others names them from now on.
   func connect(_ slot: Int) {
     let sequence = records[slot].sequence
     for predecessor in records[slot].definition.after {
@@ -120,13 +125,13 @@ extension TaskTable {
     }
   }
 
-  /// A record that named others is over.
-  func disconnect(_ slot: Int) {
+  /// A record holds those no more that it named.
+  func disconnect(_ slot: Int, from named: [Predecessor]) {
     guard !dependents.isEmpty else { return }
-    for predecessor in records[slot].definition.after {
+    for predecessor in named {
       guard let other = self.slot(of: predecessor), let list = dependents[other] else { continue }
       journal?.noteGraph()
-      list.remove { slot, sequence in records[slot].sequence == sequence && records[slot].isLive }
+      list.remove { slot, sequence in records[slot].sequence == sequence && holdsOthers(slot) }
       guard list.count == 0 else { continue }
       dependents[other] = nil
       if records[other].bars.contains(.kept) {
@@ -143,20 +148,20 @@ extension TaskTable {
     dependents[slot] = nil
   }
 
-  /// Whether tasks that are not over come after a record, so that it and what it left can still be read (T9).
-  func isNeeded(_ slot: Int) -> Bool { !dependents.isEmpty && dependents[slot] != nil }
-
-  /// The first of those tasks, or nil.
-  func firstNeeding(_ slot: Int) -> Int? {
-    guard isNeeded(slot), let list = dependents[slot]?.all else { return nil }
-    return list.first { records[$0.slot].sequence == $0.sequence && records[$0.slot].isLive }?.slot
+  /// The records that hold one, so that it and what it left can still be read (T9, V9).
+  func holders(of slot: Int) -> LazyFilterSequence<[(slot: Int, sequence: UInt64)]> {
+    let all = dependents.isEmpty ? [] : dependents[slot]?.all ?? []
+    return all.lazy.filter { [self] in records[$0.slot].sequence == $0.sequence && holdsOthers($0.slot) }
   }
+
+  /// The first of them that is not over, or nil.
+  func firstNeeding(_ slot: Int) -> Int? { holders(of: slot).first { records[$0.slot].isLive }?.slot }
 
   /// Derives all of it anew.
   func connectAll() {
     dependents.removeAll()
     var naming: [Ordered] = []
-    for slot in slots where !isVacant(slot) && records[slot].isLive && records[slot].definition.afterCount > 0 {
+    for slot in slots where !isVacant(slot) && holdsOthers(slot) && records[slot].definition.afterCount > 0 {
       naming.append(Ordered(Int64(records[slot].sequence), slot))
     }
     Ordered.sort(&naming)

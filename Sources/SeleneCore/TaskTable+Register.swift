@@ -15,7 +15,7 @@ extension TaskTable {
     let hash = TextIndex.hash(new.id)
     let old = find(new.id, hash)
     guard let old, self[old].isLive else {
-      if let old, new.existing == .skip, self[old].state == .succeeded || isNeeded(old) { return .kept }
+      if let old, new.existing == .skip, self[old].state == .succeeded || firstNeeding(old) != nil { return .kept }
       if let old { try refuseIfNeeded(old) }
       return try start(new, hash, after: old, at: now, &changes)
     }

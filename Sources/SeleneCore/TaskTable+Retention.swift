@@ -1,48 +1,76 @@
 // How long records stay readable after their end (T9).
 
 extension TaskTable {
-  /// Removes terminal records that ended before an instant; nil: all of them. Not those that live ones come after, which
-  /// may read what they left (W4).
+  /// Removes terminal records that ended before an instant; nil: all of them. Not those that others hold which stay (V9):
+  /// live ones, which may read what they left, and failed ones, which may be enqueued again.
   ///
   /// - Returns: how many.
+  /// - Complexity: linear in the records that ended before the instant and the edges that lead to them.
   package func prune(endedBefore limit: Instant?) -> UInt64 {
     var count: UInt64 = 0
-    if !released.isEmpty { count += pruneReleased(endedBefore: limit) }
-    if endedHead < ended.count { journal?.note(.ended(count: ended.count, head: endedHead)) }
-    while endedHead < ended.count {
-      let (slot, sequence, end) = ended[endedHead]
-      // One that was enqueued again has ended since, or will.
-      let isEnded = isEnded(slot, sequence) && records[slot].changedAt == end
-      if isEnded, let limit, records[slot].changedAt > limit { break }
-      if isEnded && isNeeded(slot) {
-        // It comes again when nothing needs it any more.
-        records[slot].bars.formUnion(.kept)
-      } else if isEnded {
-        remove(slot)
-        count += 1
+    var going = takeEnded(before: limit)
+    if !released.isEmpty { takeReleased(before: limit, into: &going) }
+    while !going.isEmpty {
+      let held = dependents.isEmpty ? [] : held(among: going)
+      for slot in going where !isVacant(slot) {
+        if !held.isEmpty && held[slot] {
+          // It comes again when nothing holds it any more.
+          records[slot].bars.formUnion(.kept)
+        } else {
+          remove(slot)
+          count += 1
+        }
       }
-      endedHead += 1
+      going.removeAll()
+      if !released.isEmpty { takeReleased(before: limit, into: &going) }
     }
     return count
   }
 
-  /// Of those that were kept for others the ones that are needed no more.
-  private func pruneReleased(endedBefore limit: Instant?) -> UInt64 {
-    var count: UInt64 = 0
+  /// The slots of those whose turn has come in the order of their end.
+  private func takeEnded(before limit: Instant?) -> [Int] {
+    var taken: [Int] = []
+    if endedHead < ended.count { journal?.note(.ended(count: ended.count, head: endedHead)) }
+    while endedHead < ended.count {
+      let (slot, sequence, end) = ended[endedHead]
+      // One that was enqueued again has ended since, or will.
+      if isEnded(slot, sequence) && records[slot].changedAt == end {
+        if let limit, end > limit { break }
+        taken.append(slot)
+      }
+      endedHead += 1
+    }
+    return taken
+  }
+
+  /// The same of those that were held and are no more; the others stay on the list.
+  private func takeReleased(before limit: Instant?, into taken: inout [Int]) {
     journal?.note(.released(released))
-    let candidates = released
-    released = []
-    for (slot, sequence) in candidates where isEnded(slot, sequence) {
-      if isNeeded(slot) {
-        records[slot].bars.formUnion(.kept)
-      } else if let limit, records[slot].changedAt > limit {
-        released.append((slot, sequence))
-      } else {
-        remove(slot)
-        count += 1
+    released.removeAll { slot, sequence in
+      guard isEnded(slot, sequence) else { return true }
+      if let limit, records[slot].changedAt > limit { return false }
+      taken.append(slot)
+      return true
+    }
+  }
+
+  /// By slot, which of these stay, because one holds them that is not among them, or that stays itself; empty if none do.
+  private func held(among going: [Int]) -> [Bool] {
+    let named = going.filter { dependents[$0] != nil }
+    guard !named.isEmpty else { return [] }
+    var leaves = [Bool](repeating: false, count: records.count)
+    for slot in going { leaves[slot] = true }
+    var held = [Bool](repeating: false, count: records.count)
+    var open = named.filter { holders(of: $0).contains { !leaves[$0.slot] } }
+    while let slot = open.popLast() {
+      guard !held[slot] else { continue }
+      held[slot] = true
+      guard holdsOthers(slot) else { continue }
+      for predecessor in records[slot].definition.after {
+        if let other = self.slot(of: predecessor), leaves[other] { open.append(other) }
       }
     }
-    return count
+    return held
   }
 
   private func isEnded(_ slot: Int, _ sequence: UInt64) -> Bool {

@@ -64,12 +64,14 @@ extension TaskTable {
     let state = isBlocked ? TaskState.blocked : try place(again, freeing: nil)
     let expected = expected(of: again)
     let handler = handlerNumber(again)
+    let namesOthers = again.after.map { $0.sequence } != failed.definition.after.map { $0.sequence }
+    if namesOthers { disconnect(slot, from: failed.definition.after) }
     modify(slot) {
       $0.startAgain(as: state, again, expected: expected, at: now)
       $0.handler = handler
     }
+    if namesOthers { connect(slot) }
     noteSuspect(slot)
-    if again.afterCount > 0 { connect(slot) }
     changes.add(
       Change(.registered, self[slot], detail: (state == .held ? Disposition.held : .added).rawValue))
     if state == .held { changes.add(Change(.held, self[slot])) }

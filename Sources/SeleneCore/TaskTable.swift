@@ -174,7 +174,7 @@ package final class TaskTable {
     enter(slot)
     if record.pointee.state.isTerminal && !wasEnded {
       noteEnd(slot)
-      if !dependents.isEmpty { disconnect(slot) }
+      if !dependents.isEmpty && !holdsOthers(slot) { disconnect(slot, from: records[slot].definition.after) }
     }
   }
 
@@ -250,7 +250,7 @@ package final class TaskTable {
     }
     setWaiting(behind: slot, [])
     if !dependents.isEmpty {
-      if records[slot].isLive { disconnect(slot) }
+      if holdsOthers(slot) { disconnect(slot, from: definition.after) }
       forgetDependents(of: slot)
     }
     note(slot)
@@ -411,7 +411,7 @@ package final class TaskTable {
         states[Int(state.rawValue)] += 1
         if record.holdsPlace { places[record.kind] += 1 }
         if isSuccessor(slot) { waiting += 1 }
-        if record.pointee.isLive && record.pointee.definition.afterCount > 0 { naming.append(slot) }
+        if holdsOthers(slot) && record.pointee.definition.afterCount > 0 { naming.append(slot) }
         assert(state != .blocked || isSuccessor(slot) || waitsFor(slot) != 0, "a blocked record waits for another")
         if record.isWaiting && record.pointee.definition.group != nil { waitingInGroups += 1 }
         assert(isSuccessor(slot) || find(record.pointee.definition.id) == slot, "each id shows one record")

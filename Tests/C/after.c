@@ -761,7 +761,7 @@ static void test_update_names(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
-/** One that ended and is gone can be waited for no more; what is enqueued again knows that it is. */
+/** One that ended and is gone can be waited for no more. */
 static void test_gone(void) {
     selene_scheduler scheduler = open_for_work(NULL);
     uint64_t count = 0;
@@ -772,20 +772,85 @@ static void test_gone(void) {
     CHECK_OK(selene_scheduler_prune(scheduler, &count));
     CHECK_INT(2, count);
     refuse(scheduler, after("b", "a"), SELENE_ERROR_NOT_FOUND, "after[0]: \"a\" is not registered");
-    /* A day later the failed one is there, and what it came after is not. */
-    add_after(scheduler, "a", NULL);
-    add_after(scheduler, "b", "a");
-    succeed(scheduler, "a");
-    advance(23 * SELENE_HOUR);
-    run(scheduler, "b", SELENE_OUTCOME_FAILED);
-    advance(2 * SELENE_HOUR);
-    rest(scheduler);
-    CHECK_STATUS(SELENE_ERROR_NOT_FOUND,
-                 selene_task_get(scheduler, "a", -1, 0, &(selene_task_info *){NULL}));
-    CHECK_OK(selene_task_retry(scheduler, "b", -1));
-    IS(ENQUEUED, "b");
-    succeed(scheduler, "b");
     CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
+/** Completes the task that is due, which leaves this. */
+static void leave(selene_scheduler scheduler, const char *id, const char *output) {
+    selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
+    selene_run it = next(cycle, id);
+    CHECK_OK(selene_run_set_output(it, output, (int64_t)strlen(output)));
+    CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+}
+
+static int is_there(selene_scheduler scheduler, const char *id) {
+    selene_task_info *info = NULL;
+    const selene_status status = selene_task_get(scheduler, id, -1, 0, &info);
+    selene_task_info_destroy(info);
+    return status == SELENE_OK;
+}
+
+/** What a failed task comes after stays as long as its own record, so that a retry finds what the first attempt found;
+ * then they go together. */
+static void test_kept_for_failed(void) {
+    for (int stored = 0; stored < 2; stored++) {
+        if (stored) new_file();
+        selene_scheduler scheduler = open_for_work(stored ? file : NULL);
+        for (int way = 0; way < 3; way++) {
+            add_after(scheduler, "a", NULL);
+            add_after(scheduler, "b", "a");
+            add_after(scheduler, "c", "b");
+            leave(scheduler, "a", "left");
+            advance(23 * SELENE_HOUR);
+            run(scheduler, "b", SELENE_OUTCOME_FAILED);
+            IS(FAILED, "c");
+            /* A day after the end of a, an hour and more before the day of b and c is over. */
+            advance(2 * SELENE_HOUR);
+            rest(scheduler);
+            if (stored) {
+                CHECK_OK(selene_scheduler_close(scheduler, 0));
+                scheduler = open_for_work(file);
+            }
+            CHECK(is_there(scheduler, "a"));
+            uint64_t count = 0;
+            if (way == 0) {
+                CHECK_OK(selene_task_retry_successors(scheduler, "b", -1, &count));
+                CHECK_INT(2, count);
+                selene_task_output *output = NULL;
+                CHECK_OK(selene_task_get_output(scheduler, "a", -1, &output));
+                CHECK_TEXT("left", output->output);
+                selene_task_output_destroy(output);
+                succeed(scheduler, "b");
+                succeed(scheduler, "c");
+                /* Nobody names it any more who could read it. */
+                rest(scheduler);
+                CHECK(!is_there(scheduler, "a"));
+                CHECK(is_there(scheduler, "b"));
+                CHECK_OK(selene_scheduler_prune(scheduler, &count));
+                CHECK_INT(2, count);
+            } else if (way == 1) {
+                advance(22 * SELENE_HOUR);
+                rest(scheduler);
+                CHECK(!is_there(scheduler, "a") && !is_there(scheduler, "b") &&
+                      !is_there(scheduler, "c"));
+            } else {
+                CHECK_OK(selene_scheduler_prune(scheduler, &count));
+                CHECK_INT(3, count);
+            }
+        }
+        /* A new record in place of what only failed ones name is no one's input. */
+        add_after(scheduler, "a", NULL);
+        add_after(scheduler, "b", "a");
+        run(scheduler, "a", SELENE_OUTCOME_FAILED);
+        CHECK_INT(SELENE_DISPOSITION_ADDED,
+                  add(scheduler, with(after("a", NULL), SELENE_EXISTING_SKIP)));
+        CHECK_OK(selene_task_retry(scheduler, "b", -1));
+        CHECK_INT(1, record(scheduler, "b").waits_for);
+        succeed(scheduler, "a");
+        succeed(scheduler, "b");
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+    }
 }
 
 /* ---- the store ---------------------------------------------------------------------------------------------------- */
@@ -1038,6 +1103,7 @@ int main(int argc, char **argv) {
              test_retried_together);
     run_test("V10 an update names what a task comes after in any order", test_update_names);
     run_test("V9 what a task that is enqueued again comes after stays", test_kept_for_retried);
+    run_test("V9 what a failed task comes after stays as long as it does", test_kept_for_failed);
     run_test("V9 a graph that is registered at each start goes on", test_skip);
     run_test("W4 T9 records that live ones come after are kept, with what they left", test_kept);
     run_test("W4 T9 what is gone is waited for no more", test_gone);

@@ -57,9 +57,24 @@ extension Model {
     return found
   }
 
-  /// Whether one that is not over comes after a record (T9).
+  /// Whether one that is not over comes after a record (V9).
   func isNeeded(_ sequence: UInt64) -> Bool {
     before.contains { $0.value.contains(sequence) && records[$0.key]?.isLive == true }
+  }
+
+  /// The same, or one that has failed and that stays itself (T9, V9): of these records, which are over, those that stay.
+  func kept(among ended: Set<UInt64>) -> Set<UInt64> {
+    var kept: Set<UInt64> = []
+    while true {
+      let more = ended.filter { number in
+        before.contains { follower, numbers in
+          guard numbers.contains(number), let sight = records[follower] else { return false }
+          return sight.isLive || sight.state == .failed && (!ended.contains(follower) || kept.contains(follower))
+        }
+      }
+      if more == kept { return kept }
+      kept = more
+    }
   }
 
   /// Records have ended: what comes after them starts, or ends with them; how many became cancelled.

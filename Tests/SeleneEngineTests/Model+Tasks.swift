@@ -250,7 +250,8 @@ extension Model {
   func prune(endedBy limit: Instant?) -> UInt64 {
     var count: UInt64 = 0
     let ended = records.values.filter { $0.state.isTerminal && (isOver($0, by: limit)) }
-    for sight in ended where !isNeeded(sight.sequence) {
+    let kept = kept(among: Set(ended.map(\.sequence)))
+    for sight in ended where !kept.contains(sight.sequence) {
       remove(sight.sequence)
       visible[sight.id] = nil
       count += 1

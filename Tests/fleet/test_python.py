@@ -273,16 +273,18 @@ def test_a_queue_is_set_and_emptied(own: Fleet, fleet: Looked) -> None:
     assert (queue.queue, queue.pace, queue.retention) == ("mail", timedelta(minutes=15), timedelta(days=1))
     assert (queue.backoff_min, queue.backoff_max) == (timedelta(seconds=10), timedelta(hours=5))
     assert (queue.jitter, queue.max_input, queue.holds) == (0, 10_240, False)
+    assert queue.crash_pause == timedelta(seconds=30)
     assert (queue.limit_refresh, queue.limit_processing) == (None, None)
     own.set_queue(
         pace=1.5, backoff_min=1, backoff_max=timedelta(minutes=1), jitter=250, retention=0, max_input=3,
-        limit_refresh=1, limit_processing=9, holds=True,
+        limit_refresh=1, limit_processing=9, holds=True, crash_pause=0.25,
     )  # fmt: skip
     own.set_queue(limit_processing=None)
     (queue,) = own.queues()
     assert (queue.pace, queue.retention) == (timedelta(seconds=1.5), timedelta(0))
     assert (queue.backoff_min, queue.backoff_max) == (timedelta(seconds=1), timedelta(minutes=1))
     assert (queue.jitter, queue.max_input, queue.holds) == (250, 3, True)
+    assert queue.crash_pause == timedelta(seconds=0.25)
     assert (queue.limit_refresh, queue.limit_processing) == (1, None)
     with pytest.raises(pyselene.InvalidArgument) as refused:
         own.set_queue(jitter=2000, holds=False)

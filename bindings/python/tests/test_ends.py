@@ -64,6 +64,26 @@ def test_v4_run_forever_that_ends_fails_nothing(answer: Answer, grace: int) -> N
         check_as_before(scheduler)
 
 
+def test_v4_what_is_raised_then_is_no_failed_attempt_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    clock = ToldClock()
+    with selene.Scheduler(clock=clock) as scheduler, caplog.at_level("WARNING", "pyselene"):
+
+        @scheduler.handler("upload")
+        def upload(run: selene.Run) -> object:
+            scheduler.stop()
+            run.stopping.wait()
+            return raises(run)
+
+        scheduler.enqueue("upload", handler="upload", max_attempts=1)
+        with clock.flowing():
+            scheduler.run_forever(grace=10)
+        check_as_before(scheduler)
+    (record,) = caplog.records
+    assert record.getMessage() == "task 'upload' raised when it was asked to stop, and was given back"
+    assert record.exc_info
+    assert "was asked: shutdown" in str(record.exc_info[1])
+
+
 def test_v5_what_completes_within_the_grace_counts() -> None:
     clock = ToldClock()
     begun, may_end = threading.Event(), threading.Event()

@@ -359,12 +359,16 @@ static void print_task(selene_scheduler scheduler, const selene_task_info *info,
                "more than a day ago");
         return;
     }
-    if (info->last_outcome >= 0)
-        snprintf(last, sizeof last, "%s, %s ago",
-                 info->stop_reason == SELENE_STOP_INTERRUPTED
-                     ? selene_stop_name(info->stop_reason)
-                     : selene_outcome_name(info->last_outcome),
-                 duration_text(now - info->last_run).text);
+    if (info->last_outcome >= 0) {
+        const char *end = info->stop_reason == SELENE_STOP_INTERRUPTED
+                              ? selene_stop_name(info->stop_reason)
+                              : selene_outcome_name(info->last_outcome);
+        /* A run that was stopped leaves the instant of the one before it. */
+        if (info->last_outcome == SELENE_OUTCOME_STOPPED) snprintf(last, sizeof last, "%s", end);
+        else
+            snprintf(last, sizeof last, "%s, %s ago", end,
+                     duration_text(now - info->last_run).text);
+    }
     show_padded(info->id.data, width);
     printf("  %-9s  %-10s  %-10s  %8u  %-28s  ", selene_state_name(info->state),
            selene_schedule_name(info->schedule), selene_kind_name(info->kind),

@@ -537,7 +537,9 @@ static void show_history(const struct session *session, const selene_task_info *
                    : from_now(session, info->earliest_begin).text);
     printf(", attempts %u, estimate %s", (unsigned)info->attempts,
            duration_text(info->estimate).text);
-    if (info->last_outcome >= 0)
+    if (info->last_outcome == SELENE_OUTCOME_STOPPED)
+        printf(", last run: %s", selene_outcome_name(info->last_outcome));
+    else if (info->last_outcome >= 0)
         printf(", last run %s ago: %s", duration_text(now(session) - info->last_run).text,
                selene_outcome_name(info->last_outcome));
     puts("");

@@ -17,6 +17,7 @@ from .. import (
     Constraint,
     Explanation,
     LastFailure,
+    Outcome,
     Plan,
     Reason,
     ReasonCode,
@@ -314,7 +315,7 @@ def show_list(console: Console, scheduler: Scheduler, infos: Sequence[TaskInfo])
         schedule = schedule_text(info)
         last = "–"
         if info.last_outcome is not None:
-            last = f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago"
+            last = _last_run(info, now)
         rows.add_row(
             Text(info.id),
             Text(_state(info), _STATE_STYLES[info.state]),
@@ -359,6 +360,13 @@ def show_clients(console: Console, clients: Sequence[Client]) -> None:
             Text(each.command),
         )  # fmt: skip
     console.print(rows if clients else "no other process is connected")
+
+
+def _last_run(info: TaskInfo, now: int) -> str:
+    """How the last run ended, and when; one that was stopped leaves the instant of the one before it."""
+    assert info.last_outcome is not None
+    end = words(info.last_outcome)
+    return end if info.last_outcome is Outcome.STOPPED else f"{end}, {show(max(0, now - info.last_run_ns))} ago"
 
 
 def _failure_text(info: TaskInfo, last: LastFailure, now: int) -> str:
@@ -417,11 +425,7 @@ def show_explanation(
     fact("attempts", str(info.attempts) if info.attempts else "")
     fact("estimate", show(info.estimate_ns))
     if info.last_outcome is not None:
-        fact(
-            "last run",
-            f"{words(info.last_outcome)}, {show(max(0, now - info.last_run_ns))} ago",
-            OUTCOME_STYLES[str(info.last_outcome)],
-        )
+        fact("last run", _last_run(info, now), OUTCOME_STYLES[str(info.last_outcome)])
     if info.last_failure is not None:
         fact("failed", _failure_text(info, info.last_failure, now), OUTCOME_STYLES["failed"])
     fact("took", ", ".join(show(time) for time in info.response_times_ns))

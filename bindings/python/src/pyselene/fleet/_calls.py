@@ -118,6 +118,7 @@ class Calls:
         limit_refresh: int | EllipsisType | None,
         limit_processing: int | EllipsisType | None,
         holds: bool | None,
+        crash_pause: Duration | None,
     ) -> Call[None]:
         given = {
             "pace": _span(pace, "pace"),
@@ -129,6 +130,7 @@ class Calls:
             "limit_refresh": _limit(limit_refresh, "limit_refresh"),
             "limit_processing": _limit(limit_processing, "limit_processing"),
             "holds": holds,
+            "crash_pause": _span(crash_pause, "crash_pause"),
         }
         names = ", ".join(f"{name} => %({name})s" for name in given)
         return self._call(f"set_queue(%(queue)s, {names})", {"queue": self._queue, **given}, _nothing)

@@ -323,6 +323,7 @@ class Fleet(AsyncCalls):
         limit_refresh: int | EllipsisType | None = ...,
         limit_processing: int | EllipsisType | None = ...,
         holds: bool | None = None,
+        crash_pause: Duration | None = None,
     ) -> None:
         """Sets this queue; what is not said stays as it is. `queues` tells how it is set.
 
@@ -337,6 +338,8 @@ class Fleet(AsyncCalls):
                 limit registrations of the queue wait for one another's commit.
             limit_processing: the same of the other kind.
             holds: what finds no place waits for one; else it is refused (so in a new queue).
+            crash_pause: how long a task waits whose node has died a second time while it ran (30 s); each further time
+                twice as long.
 
         Raises:
             InvalidArgument: it was refused, and nothing changed.
@@ -354,6 +357,7 @@ class Fleet(AsyncCalls):
                 limit_refresh=limit_refresh,
                 limit_processing=limit_processing,
                 holds=holds,
+                crash_pause=crash_pause,
             )
         )
 

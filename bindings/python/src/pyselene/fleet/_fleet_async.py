@@ -115,6 +115,7 @@ class AsyncCalls:
         limit_refresh: int | EllipsisType | None = ...,
         limit_processing: int | EllipsisType | None = ...,
         holds: bool | None = None,
+        crash_pause: Duration | None = None,
     ) -> None:
         """As `set_queue`."""
         await self._make_async(
@@ -128,6 +129,7 @@ class AsyncCalls:
                 limit_refresh=limit_refresh,
                 limit_processing=limit_processing,
                 holds=holds,
+                crash_pause=crash_pause,
             )
         )
 

@@ -96,6 +96,8 @@ class FleetQueue:
     jitter: int
     #: How many bytes an input may have.
     max_input: int
+    #: How long a task waits whose node has died a second time while it ran; each further time twice as long.
+    crash_pause: timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
