@@ -35,9 +35,8 @@ standing standing_of(const connection *own, uint64_t token, uint64_t number) {
 static standing *find(connection *own, uint64_t token) {
     for (size_t i = 0; i < own->given_count; i++)
         if (own->given[i].at.token == token) return &own->given[i].at;
-    for (size_t i = 0; i < own->taken_count; i++)
-        if (own->taken[i].at.token == token) return &own->taken[i].at;
-    return NULL;
+    taken *from = taken_find(own, token);
+    return from != NULL ? &from->at : NULL;
 }
 
 int standing_is_kept(connection *own, uint64_t token) {
@@ -72,7 +71,7 @@ static void remove_given(connection *own, size_t place) {
 
 void given_keep(connection *own, uint64_t token, uint32_t operation, const wire_word *words,
                 int is_accepted) {
-    taken *from = NULL;
+    taken *from;
     for (size_t i = 0; i < own->given_count; i++) {
         given *each = &own->given[i];
         if (each->at.token != token) continue;
@@ -82,8 +81,7 @@ void given_keep(connection *own, uint64_t token, uint32_t operation, const wire_
         }
         return;
     }
-    for (size_t i = 0; i < own->taken_count; i++)
-        if (own->taken[i].at.token == token) from = &own->taken[i];
+    from = taken_find(own, token);
     if (from == NULL || from->at.is_over) return;
     if (own->given_count >= GIVEN_MOST) remove_given(own, 0);
     own->given = realloc(own->given, (own->given_count + 1) * sizeof *own->given);
@@ -166,15 +164,16 @@ static int32_t rejoin(connection *own, standing *at, const void *output, size_t 
 
 int32_t member_rejoin(connection *own, service_failure *failure) {
     int32_t status = SELENE_OK;
-    for (size_t i = 0; i < own->taken_count && status == SELENE_OK; i++) {
+    for (size_t i = 0; i < own->taken_count && status == SELENE_OK;) {
         taken *each = &own->taken[i];
-        // Of what was given already the outcome is told.
-        if (each->is_over || each->is_stopped) continue;
+        const uint64_t token = each->at.token;
         status = rejoin(own, &each->at, each->output, each->output_length, failure);
-        if (!each->at.is_over) continue;
-        each->is_stopped = 1;
-        calls_stop(own, each, SELENE_STOP_INTERRUPTED);
-        news_came(own);
+        if (!each->at.is_over) {
+            i++;
+            continue;
+        }
+        member_say(own, token, SELENE_STOP_INTERRUPTED, 1);
+        taken_forget(own, token);
     }
     for (size_t i = 0; i < own->given_count && status == SELENE_OK; i++) {
         given *each = &own->given[i];

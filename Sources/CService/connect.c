@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// What a close has to say is answered within this time behind its grace.
+#define LAST_SECOND INT64_C(1000000000)
+
 connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t server_user) {
     connection *own = calloc(1, sizeof *own);
     if (own == NULL) abort();
@@ -16,12 +19,9 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t se
     own->wait = wait;
     own->timeout = timeout;
     own->server_user = server_user;
-    own->descriptor = own->bell = -1;
+    own->descriptor = -1;
+    atomic_store(&own->bell, -1);
     atomic_store(&own->ends_at, INT64_MAX);
-    system_condition_init(&own->woken);
-    system_condition_init(&own->called);
-    pthread_mutex_init(&own->waiting, NULL);
-    pthread_mutex_init(&own->calling, NULL);
     pthread_mutex_init(&own->turn, NULL);
     pthread_mutex_init(&own->listening, NULL);
     return own;
@@ -30,13 +30,8 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t se
 void connection_free(connection *own) {
     wire_close(own->descriptor, 1);
     member_free(own);
-    taking_free(own);
-    calls_free(own);
-    driver_free(own);
-    pthread_mutex_destroy(&own->calling);
-    pthread_cond_destroy(&own->called);
-    pthread_mutex_destroy(&own->waiting);
-    pthread_cond_destroy(&own->woken);
+    if (own->bell >= 0) close(own->bell);
+    if (own->end != NULL) own->end(own->context);
     pthread_mutex_destroy(&own->turn);
     pthread_mutex_destroy(&own->listening);
     free(own->path);
@@ -59,8 +54,10 @@ void connection_drop(connection *own) {
 // Waits until something can be read or written; 0 when the time is over or the handle was closed.
 static int ready(connection *own, short what, int64_t until) {
     for (;;) {
-        int64_t left = until - platform_boot_clock();
-        if (left <= 0 || atomic_load(&own->is_closed)) return 0;
+        int64_t now = platform_boot_clock(), left = until - now;
+        if (left <= 0 || atomic_load(&own->is_closed) ||
+            now - LAST_SECOND >= atomic_load(&own->ends_at))
+            return 0;
         // Woken now and then, so that a close by another thread is noticed.
         int64_t step = left < 100000000 ? left / 1000000 + 1 : 100;
         struct pollfd polled = {own->descriptor, what, 0};
@@ -453,7 +450,6 @@ static char *socket_path(const char *path, uint64_t length, int *is_of_store) {
 // What the engine says of a handle of this type that it is given: 1 it is open.
 static int32_t is_open(uint64_t handle) {
     service_failure failure;
-    if (service_is_cycle(handle)) return member_has(handle);
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, &failure);
     if (entry != NULL) wire_leave(entry);
     return entry != NULL ? 1 : failure.status == SELENE_ERROR_FORKED ? 2 : 0;
@@ -484,31 +480,28 @@ int32_t service_connect(const char *path, uint64_t path_length, const char *pool
     return SELENE_OK;
 }
 
-int32_t service_disconnect(uint64_t handle, int64_t grace, service_failure *failure) {
+int32_t service_leaving(uint64_t handle, int64_t grace, service_failure *failure) {
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
-    if (platform_frame_within(handle) != 0) {
-        wire_leave(entry);
-        return wire_fail(failure, SELENE_ERROR_REENTRANT, "", NULL,
-                         "close is not possible inside a callback of the same scheduler");
-    }
-    if (atomic_exchange(&own->is_ending, 1)) {
-        wire_leave(entry);
-        return wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "scheduler", NULL,
-                         "another thread has closed it");
-    }
-    int64_t until = platform_boot_clock() + grace;
+    int is_first = !atomic_exchange(&own->is_ending, 1);
     // Nobody waits longer for an owner that is away.
-    atomic_store(&own->ends_at, until);
-    calls_drain(own, until, grace);
+    if (is_first) atomic_store(&own->ends_at, platform_boot_clock() + grace);
+    wire_leave(entry);
+    if (is_first) return SELENE_OK;
+    return wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, "scheduler", NULL,
+                     "another thread has closed it");
+}
+
+void service_disconnect(uint64_t handle) {
+    service_failure failure;
+    wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, &failure);
+    if (entry == NULL) return;
+    connection *own = (connection *)(void *)entry;
     member_leave(own);
     atomic_store(&own->is_closed, 1);
-    news_came(own);
     listener_end(own);
     // A call of another thread that is in flight has the answer or OWNER_AWAY; the last one frees.
     wire_retire(entry, 0);
-    calls_end(own, until);
     wire_leave(entry);
-    return SELENE_OK;
 }

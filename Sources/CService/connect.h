@@ -29,7 +29,7 @@ typedef struct connection {
     uint64_t session;
     // What takes runs: its pool, what it offers there, and what it took (member.c).
     char *pool;
-    struct offered **offered;
+    struct offered *offered;
     size_t offered_count;
     int is_member, is_joined;
     struct taken *taken;
@@ -39,34 +39,23 @@ typedef struct connection {
     size_t given_count;
     // A request was sent whose answer never came.
     int is_in_doubt;
-    // The cycles that it is in, and the threads that are lent to them (take.c).
-    struct taking *takings;
-    size_t taking_count;
-    struct lane *lanes;
-    size_t lane_count;
-    uint64_t last_lane;
     // Of which request news of runs and windows are further answers; 0: it has not asked for them.
     int wants_news;
     uint64_t news_request;
-    // How often there was news; who waits for it, of whom one reads, and what wakes that one.
-    atomic_uint_fast64_t news;
-    pthread_mutex_t waiting;
-    pthread_cond_t woken;
-    int is_read, bell;
     // What the numbers of this session's cycles and runs begin with at the owner.
     uint64_t cycles, runs;
-    // Handlers that are called here (calls.c): guards what follows, and is held while nothing is asked and nobody called.
-    pthread_mutex_t calling;
-    pthread_cond_t called;
-    struct window *windows;
-    struct worker *workers;
-    struct stop *stops;
-    int has_teller, is_leaving;
-    // What asks for windows that the owner grants (driver.c); guarded by the turn, but for its watch, which stays.
+    // It asks for windows that the owner grants: as who calls their handlers (1), or takes their runs (2).
     int drives;
-    uint64_t drivers;
     selene_driver driver;
-    platform_watch *_Atomic watch;
+    // The scheduler of this process that works off what the owner gives, who is told of news there, and what wakes the one
+    // that reads (link.c).
+    atomic_uint_fast64_t worker;
+    service_told told;
+    void (*end)(void *context);
+    void *context;
+    atomic_int bell;
+    // How often it was told something.
+    uint64_t said;
     // What came in answer.
     unsigned char *in;
     size_t room;
@@ -105,31 +94,14 @@ int32_t member_join(connection *own, service_failure *failure);
 void member_lost(connection *own);
 // Tells the owner that it leaves, if it is a member.
 void member_leave(connection *own);
-// Ends what is called here, as far as a grace allows it: nothing more begins, and runs that are at work may complete.
-void calls_drain(connection *own, int64_t until, int64_t grace);
-// The handle is closed: waits for the threads, at most until an instant of the boot clock for those that are in handlers.
-void calls_end(connection *own, int64_t until);
-void calls_free(connection *own);
 // After a hello: the owner is told of the driver, if one is open. The lock is held.
 int32_t driver_join(connection *own, service_failure *failure);
-// There is news: who waits for a step looks again.
-void driver_wake(connection *own);
-void driver_free(connection *own);
-// Whether a cycle's handle is of an open connection, and of what that is connected to now.
-int member_has(uint64_t cycle);
 void member_free(connection *own);
 
 // Takes the news that have come, without waiting; 0: the connection has ended. The lock is held.
 int connection_hear(connection *own);
-// There is news, or the connection has ended.
-void news_came(connection *own);
 // A frame of news, behind its head. The lock is held.
 void member_told(connection *own, const unsigned char *body, size_t length);
-// Waits until there is other news than that, at most until an instant of the boot clock. The lock is not held.
-void news_await(connection *own, uint64_t seen, int64_t until);
-void taking_free(connection *own);
-// The connection to the owner has ended, or the handle is closed. The lock is held.
-void takings_lost(connection *own);
 
 // Closes the queue of events, if there is one; who waits for an event returns.
 void listener_end(connection *own);

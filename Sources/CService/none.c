@@ -44,73 +44,22 @@ int32_t service_connect(const char *path, uint64_t path_length, const char *pool
                         uint64_t *out_connection, service_failure *failure) {
     return fail(failure, "path");
 }
-int32_t service_disconnect(uint64_t connection, int64_t grace, service_failure *failure) {
+int32_t service_leaving(uint64_t connection, int64_t grace, service_failure *failure) {
     return fail(failure, "scheduler");
+}
+void service_disconnect(uint64_t connection) {
+    (void)connection;
 }
 int32_t service_ask(uint64_t connection, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
                     uint64_t d, service_failure *failure) {
     return fail(failure, "scheduler");
 }
-int32_t service_ask_of(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
-                       uint64_t d, service_failure *failure) {
+int32_t service_link_worker(uint64_t connection, uint64_t *out_worker, service_failure *failure) {
     return fail(failure, "scheduler");
 }
-int32_t service_handler_add(uint64_t connection, const char *name, uint64_t length,
-                            const service_handler *handler, service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_handler_remove(uint64_t connection, const char *name, uint64_t length,
-                               service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_cycle_begin(uint64_t connection, const void *window, uint64_t *out_cycle,
-                            service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_cycle_next(uint64_t cycle, int32_t *out_step, const void **out_run,
-                           int64_t *out_wake_at, service_failure *failure) {
-    return fail(failure, "cycle");
-}
-int32_t service_run_user(uint64_t run, int32_t is_set, void **user, service_failure *failure) {
-    return fail(failure, "run");
-}
-int32_t service_lane_open(uint64_t cycle, uint64_t *out_lane, service_failure *failure) {
-    return fail(failure, "cycle");
-}
-int32_t service_lane_next(uint64_t lane, int32_t outcome, int64_t timeout, int32_t *out_step,
-                          const void **out_run, int64_t *out_wake_at, service_failure *failure) {
-    return fail(failure, "lane");
-}
-int32_t service_lane_close(uint64_t lane, service_failure *failure) {
-    return fail(failure, "lane");
-}
-int32_t service_cycle_wait(uint64_t cycle, int64_t timeout, void **out_report, int64_t *out_wake_at,
-                           service_failure *failure) {
-    return fail(failure, "cycle");
-}
-int32_t service_cycle_run(uint64_t connection, const void *window, void **out_report,
-                          service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_cycle_run_async(uint64_t connection, const void *window,
-                                const service_receiver *receiver, uint64_t *out_cycle,
-                                int64_t *out_deadline, service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_driver_open(uint64_t connection, const void *driver, int32_t has_thread,
-                            int32_t *out_fd, service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_driver_step(uint64_t connection, uint64_t *out_cycle, int64_t *out_wake_at,
-                            service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_driver_wait(uint64_t connection, int64_t timeout, int32_t *out_ready,
-                            service_failure *failure) {
-    return fail(failure, "scheduler");
-}
-int32_t service_driver_stop(uint64_t connection, int64_t grace, service_failure *failure) {
-    return fail(failure, "scheduler");
+void *service_report_copy(const void *report) {
+    (void)report;
+    abort(); // no owner has made one
 }
 void *service_clients(uint64_t scheduler) {
     uint64_t *none = calloc(1, 24);

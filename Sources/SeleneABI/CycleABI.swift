@@ -54,47 +54,12 @@ public func selene_cycle_begin(
   _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
   _ out_cycle: UnsafeMutablePointer<selene_cycle>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else { return begin(at: scheduler, window, out_cycle) }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_cycle, "out_cycle")
-    out.pointee = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
+    out.pointee = try Scheduler.enter(try worker(at: scheduler), probing: .asked) {
+      (scheduler, moment) throws(SeleneError) in
       try scheduler.begin(try SeleneABI.window(window, scheduler.units), at: moment).handle
     }
-  }
-}
-
-/// The same by the owner of a connection.
-private func begin(
-  at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?,
-  _ out_cycle: UnsafeMutablePointer<selene_cycle>?
-) -> selene_status {
-  let status = attempt { () throws(SeleneError) in
-    _ = try require(out_cycle, "out_cycle")
-    guard try !SeleneABI.window(window, .own).isInline else { throw .inlineIsCalled }
-  }
-  guard status == 0, let out_cycle else { return status }
-  return attempt { service_cycle_begin(connection, window, out_cycle, $0) }
-}
-
-/// The same by the owner of a connection's cycle.
-private func next(
-  at cycle: selene_cycle, _ out_step: UnsafeMutablePointer<Int32>?, _ out_run: UnsafeMutablePointer<selene_run_info>?,
-  _ out_wake_at: UnsafeMutablePointer<Int64>?
-) -> selene_status {
-  var size = 0
-  let status = attempt { () throws(SeleneError) in
-    _ = (try require(out_step, "out_step"), try require(out_run, "out_run"))
-    if let out_run { size = try structSize(out_run, "out_run") }
-  }
-  guard status == 0, let out_step, let out_run else { return status }
-  return attempt { failure in
-    var (step, run, wakeAt) = (Int32(0), UnsafeRawPointer?.none, Int64(0))
-    let status = service_cycle_next(cycle, &step, &run, &wakeAt, failure)
-    guard status == 0 else { return status }
-    if let run { write(run.load(as: selene_run_info.self), to: out_run, size: size) }
-    out_step.pointee = step
-    if step == SELENE_STEP_WAIT { out_wake_at?.pointee = wakeAt }
-    return 0
   }
 }
 
@@ -103,8 +68,7 @@ public func selene_cycle_next(
   _ cycle: selene_cycle, _ out_step: UnsafeMutablePointer<Int32>!, _ out_run: UnsafeMutablePointer<selene_run_info>!,
   _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  guard service_is_cycle(cycle) == 0 else { return next(at: cycle, out_step, out_run, out_wake_at) }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let (outStep, outRun) = (try require(out_step, "out_step"), try require(out_run, "out_run"))
     let size = try structSize(outRun, "out_run")
     try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
@@ -142,30 +106,11 @@ extension Step {
 public func selene_cycle_end(
   _ cycle: selene_cycle, _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!
 ) -> selene_status {
-  attempt(ofCycle: cycle, SERVICE_CYCLE_END, word(out_report)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let report = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
       try scheduler.end(cycle, at: moment)
     }
     out_report?.pointee = report.block()
-  }
-}
-
-/// The same by the owner of a connection's cycle.
-private func wait(
-  at cycle: selene_cycle, _ timeout: Int64, _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>?,
-  _ out_wake_at: UnsafeMutablePointer<Int64>?
-) -> selene_status {
-  let status = attempt { () throws(SeleneError) in
-    _ = (try require(out_report, "out_report"), try checkedTimeout(timeout))
-  }
-  guard status == 0, let out_report else { return status }
-  return attempt { failure in
-    var (report, wakeAt) = (UnsafeMutableRawPointer?.none, Int64(0))
-    let status = service_cycle_wait(cycle, timeout, &report, &wakeAt, failure)
-    guard status == 0 else { return status }
-    out_report.pointee = report?.assumingMemoryBound(to: selene_report.self)
-    if report == nil { out_wake_at?.pointee = wakeAt }
-    return 0
   }
 }
 
@@ -175,8 +120,7 @@ public func selene_cycle_wait(
   _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!,
   _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  guard service_is_cycle(cycle) == 0 else { return wait(at: cycle, timeout, out_report, out_wake_at) }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_report, "out_report")
     let timeout = try checkedTimeout(timeout)
     let (report, wakeAt) = try Scheduler.enter(cycle: cycle, isQuestion: true) {
@@ -190,7 +134,7 @@ public func selene_cycle_wait(
 
 @_cdecl("selene_cycle_drain") @implementation
 public func selene_cycle_drain(_ cycle: selene_cycle, _ grace: Int64) -> selene_status {
-  attempt(ofCycle: cycle, SERVICE_CYCLE_DRAIN, word(grace)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     try Scheduler.enter(cycle: cycle) { (scheduler, cycle, moment) throws(SeleneError) in
       try scheduler.drain(cycle, grace: grace, at: moment)
     }
@@ -212,68 +156,19 @@ public func selene_report_destroy(_ report: UnsafeMutablePointer<selene_report>!
   report?.deallocate()
 }
 
-/// The same for a connection, whose owner says which runs.
-private func run(
-  at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?,
-  _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>?
-) -> selene_status {
-  let status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window, .own) }
-  guard status == 0 else { return status }
-  return attempt { failure in
-    var report = UnsafeMutableRawPointer?.none
-    let status = service_cycle_run(connection, window, &report, failure)
-    guard status == 0 else { return status }
-    if let out_report {
-      out_report.pointee = report?.assumingMemoryBound(to: selene_report.self)
-    } else {
-      report?.deallocate()
-    }
-    return 0
-  }
-}
-
 @_cdecl("selene_cycle_run") @implementation
 public func selene_cycle_run(
   _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
   _ out_report: UnsafeMutablePointer<UnsafeMutablePointer<selene_report>?>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else { return run(at: scheduler, window, out_report) }
-  return attempt { () throws(SeleneError) in
-    let (engine, cycle) = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
+  attempt { () throws(SeleneError) in
+    let (engine, cycle) = try Scheduler.enter(try worker(at: scheduler), probing: .asked) {
+      (scheduler, moment) throws(SeleneError) in
       (scheduler, try scheduler.start(try SeleneABI.window(window, scheduler.units), at: moment))
     }
     let report = try engine.finish(cycle)
     out_report?.pointee = report.block()
   }
-}
-
-/// The same for a connection.
-private func runAsync(
-  at connection: selene_scheduler, _ window: UnsafePointer<selene_window>?, _ report: selene_report_fn?,
-  _ context: UnsafeMutableRawPointer?, _ destroy: selene_destroy_fn?, _ out_cycle: UnsafeMutablePointer<selene_cycle>?,
-  _ out_deadline: UnsafeMutablePointer<Int64>?
-) -> selene_status {
-  var receiver = service_receiver(
-    report: unsafeBitCast(report, to: (@convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void)?.self),
-    context: context, destroy: destroy)
-  var status = attempt { () throws(SeleneError) in _ = try SeleneABI.window(window, .own) }
-  if status == 0 {
-    status = attempt { failure in
-      var (cycle, deadline) = (selene_cycle(0), Int64(0))
-      let status = service_cycle_run_async(connection, window, &receiver, &cycle, &deadline, failure)
-      guard status == 0 else { return status }
-      out_cycle?.pointee = cycle
-      out_deadline?.pointee = deadline
-      return 0
-    }
-  }
-  guard status != 0 else { return 0 }
-  // Its detail stays behind what the host does in it.
-  let failed = status
-  if let destroy {
-    destroy(context)
-  }
-  return failed
 }
 
 @_cdecl("selene_cycle_run_async") @implementation
@@ -282,14 +177,12 @@ public func selene_cycle_run_async(
   _ context: UnsafeMutableRawPointer!, _ destroy: selene_destroy_fn!, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
   _ out_deadline: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else {
-    return runAsync(at: scheduler, window, report, context, destroy, out_cycle, out_deadline)
-  }
-  return attempt(ending: context, with: destroy) { () throws(SeleneError) in
+  attempt(ending: context, with: destroy) { () throws(SeleneError) in
     let (report, destroy, context) = (
       report as selene_report_fn?, destroy as selene_destroy_fn?, context as UnsafeMutableRawPointer?
     )
-    let (cycle, deadline) = try Scheduler.enter(scheduler, probing: .asked) { (scheduler, moment) throws(SeleneError) in
+    let (cycle, deadline) = try Scheduler.enter(try worker(at: scheduler), probing: .asked) {
+      (scheduler, moment) throws(SeleneError) in
       let cycle = try scheduler.startAsync(
         try SeleneABI.window(window, scheduler.units),
         receive: report.map { report in
@@ -300,7 +193,7 @@ public func selene_cycle_run_async(
           }
         },
         destroy: destroy.map { destroy in { destroy(context) } }, at: moment)
-      return (cycle.handle, cycle.time.deadline)
+      return (cycle.handle, cycle.deadline)
     }
     out_cycle?.pointee = cycle
     out_deadline?.pointee = deadline
@@ -354,12 +247,18 @@ extension selene_pace {
 
 extension Report {
   func block() -> UnsafeMutablePointer<selene_report> {
+    // Several may have it.
+    if let given { return service_report_copy(given).assumingMemoryBound(to: selene_report.self) }
+    return make()
+  }
+
+  private func make() -> UnsafeMutablePointer<selene_report> {
     Block.make { block in
       var report = selene_report()
       report.struct_size = UInt32(MemoryLayout<selene_report>.size)
       report.flags = isStored ? 0 : UInt32(SELENE_REPORT_NOT_STORED)
       report.cycle = cycle
-      report.result = tally.result.rawValue
+      report.result = isLost ? Int32(SELENE_OUTCOME_FAILED) : tally.result.rawValue
       report.kinds = kinds.rawValue
       report.began_at = time.begin
       report.ended_at = endedAt

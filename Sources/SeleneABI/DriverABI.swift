@@ -15,6 +15,19 @@ extension selene_driver: SizedStruct {
       every: defaults.every)
   }
 
+  /// What an owner is asked for.
+  init(_ draft: DriverDraft) {
+    self = .initial
+    (refresh_budget, processing_budget) = (draft.budgets.refresh, draft.budgets.processing)
+    (refresh_lanes, processing_lanes) = (draft.lanes.refresh, draft.lanes.processing)
+    (kinds, reserve, every) = (draft.kinds, draft.reserve, draft.every)
+    if draft.hasLanes { flags |= UInt32(SELENE_DRIVER_LANES) }
+    if draft.strictFit { flags |= UInt32(SELENE_DRIVER_STRICT_FIT) }
+    if draft.together { flags |= UInt32(SELENE_DRIVER_TOGETHER) }
+    if !draft.isRolling { flags |= UInt32(SELENE_DRIVER_FROZEN) }
+    if !draft.isGoverned { flags |= UInt32(SELENE_DRIVER_UNGOVERNED) }
+  }
+
   fileprivate var draft: DriverDraft {
     var draft = DriverDraft()
     draft.budgets = PerKind(refresh: refresh_budget, processing: processing_budget)
@@ -52,35 +65,23 @@ private func open(
   _ driver: UnsafePointer<selene_driver>?, of scheduler: selene_scheduler, hasThread: Bool
 ) throws(SeleneError) -> Driver {
   let draft = try SeleneABI.driver(driver)
-  return try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+  return try Scheduler.enter(try worker(at: scheduler)) { (scheduler, moment) throws(SeleneError) in
     try scheduler.openDriver(draft, hasThread: hasThread, at: moment)
   }
-}
-
-/// The same for a connection, to which the owner grants windows (L7).
-private func open(
-  _ driver: UnsafePointer<selene_driver>?, at connection: selene_scheduler, hasThread: Bool,
-  _ out_fd: UnsafeMutablePointer<Int32>?
-) -> selene_status {
-  let status = attempt { () throws(SeleneError) in _ = try SeleneABI.driver(driver) }
-  guard status == 0 else { return status }
-  return attempt { service_driver_open(connection, driver, hasThread ? 1 : 0, out_fd, $0) }
 }
 
 @_cdecl("selene_driver_start") @implementation
 public func selene_driver_start(
   _ scheduler: selene_scheduler, _ driver: UnsafePointer<selene_driver>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else { return open(driver, at: scheduler, hasThread: true, nil) }
-  return attempt { () throws(SeleneError) in _ = try open(driver, of: scheduler, hasThread: true) }
+  attempt { () throws(SeleneError) in _ = try open(driver, of: scheduler, hasThread: true) }
 }
 
 @_cdecl("selene_driver_open") @implementation
 public func selene_driver_open(
   _ scheduler: selene_scheduler, _ driver: UnsafePointer<selene_driver>!, _ out_fd: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else { return open(driver, at: scheduler, hasThread: false, out_fd) }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let driver = try open(driver, of: scheduler, hasThread: false)
     out_fd?.pointee = driver.descriptor
   }
@@ -91,20 +92,9 @@ public func selene_driver_step(
   _ scheduler: selene_scheduler, _ out_cycle: UnsafeMutablePointer<selene_cycle>!,
   _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else {
-    guard let out_cycle = out_cycle as UnsafeMutablePointer? else { return fail(.null("out_cycle")) }
-    return attempt { failure in
-      var (cycle, wakeAt) = (selene_cycle(0), Int64(0))
-      let status = service_driver_step(scheduler, &cycle, &wakeAt, failure)
-      guard status == 0 else { return status }
-      out_cycle.pointee = cycle
-      (out_wake_at as UnsafeMutablePointer?)?.pointee = wakeAt
-      return 0
-    }
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_cycle, "out_cycle")
-    let step = try Scheduler.step(scheduler)
+    let step = try Scheduler.step(try worker(at: scheduler))
     out.pointee = step.cycle?.handle ?? 0
     out_wake_at?.pointee = step.wakeAt
   }
@@ -114,31 +104,16 @@ public func selene_driver_step(
 public func selene_driver_wait(
   _ scheduler: selene_scheduler, _ timeout: Int64, _ out_ready: UnsafeMutablePointer<Int32>!
 ) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else {
-    let status = attempt { () throws(SeleneError) in
-      _ = try require(out_ready, "out_ready")
-      _ = try checkedTimeout(timeout)
-    }
-    guard status == 0, let out_ready = out_ready as UnsafeMutablePointer? else { return status }
-    return attempt { failure in
-      var ready = Int32(0)
-      let status = service_driver_wait(scheduler, timeout, &ready, failure)
-      if status == 0 { out_ready.pointee = ready }
-      return status
-    }
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_ready, "out_ready")
-    out.pointee = try Scheduler.awaitStep(scheduler, timeout: checkedTimeout(timeout)) ? 1 : 0
+    out.pointee = try Scheduler.awaitStep(try worker(at: scheduler), timeout: checkedTimeout(timeout)) ? 1 : 0
   }
 }
 
 @_cdecl("selene_driver_stop") @implementation
 public func selene_driver_stop(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
-  guard service_is_connection(scheduler) == 0 else {
-    let status = attempt { () throws(SeleneError) in try Units.system.check(grace: grace) }
-    guard status == 0 else { return status }
-    return attempt { service_driver_stop(scheduler, grace, $0) }
+  attempt { () throws(SeleneError) in
+    if service_is_connection(scheduler) != 0 { try Units.system.check(grace: grace) }
+    try Scheduler.stopDriver(try worker(at: scheduler), grace: grace)
   }
-  return attempt { () throws(SeleneError) in try Scheduler.stopDriver(scheduler, grace: grace) }
 }

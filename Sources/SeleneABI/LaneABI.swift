@@ -1,7 +1,6 @@
 // Section LANE of the header.
 
 import CSelene
-import CService
 import SeleneCore
 import SeleneEngine
 
@@ -20,38 +19,11 @@ func given(_ outcome: Int32) throws(SeleneError) -> Outcome? {
   return outcome
 }
 
-/// The same by the owner of a connection's cycle.
-private func next(
-  at lane: selene_lane, _ outcome: Int32, _ timeout: Int64, _ out_step: UnsafeMutablePointer<Int32>?,
-  _ out_run: UnsafeMutablePointer<selene_run_info>?, _ out_wake_at: UnsafeMutablePointer<Int64>?
-) -> selene_status {
-  var size = 0
-  let status = attempt { () throws(SeleneError) in
-    _ = (try require(out_step, "out_step"), try require(out_run, "out_run"))
-    if let out_run { size = try structSize(out_run, "out_run") }
-    _ = (try checkedTimeout(timeout), try given(outcome))
-  }
-  guard status == 0, let out_step, let out_run else { return status }
-  return attempt { failure in
-    var (step, run, wakeAt) = (Int32(0), UnsafeRawPointer?.none, Int64(0))
-    let status = service_lane_next(lane, outcome, timeout, &step, &run, &wakeAt, failure)
-    guard status == 0 else { return status }
-    if let run { write(run.load(as: selene_run_info.self), to: out_run, size: size) }
-    out_step.pointee = step
-    if step == SELENE_STEP_WAIT { out_wake_at?.pointee = wakeAt }
-    return 0
-  }
-}
-
 @_cdecl("selene_lane_open") @implementation
 public func selene_lane_open(
   _ cycle: selene_cycle, _ out_lane: UnsafeMutablePointer<selene_lane>!
 ) -> selene_status {
-  guard service_is_cycle(cycle) == 0 else {
-    guard let out_lane = out_lane as UnsafeMutablePointer? else { return fail(.null("out_lane")) }
-    return attempt { service_lane_open(cycle, out_lane, $0) }
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_lane, "out_lane")
     out.pointee = try Scheduler.enter(cycle: cycle) { (scheduler, cycle, _) throws(SeleneError) in
       try scheduler.openLane(cycle).handle
@@ -64,10 +36,7 @@ public func selene_lane_next(
   _ lane: selene_lane, _ outcome: Int32, _ timeout: Int64, _ out_step: UnsafeMutablePointer<Int32>!,
   _ out_run: UnsafeMutablePointer<selene_run_info>!, _ out_wake_at: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
-  guard service_is_lane(lane) == 0 else {
-    return next(at: lane, outcome, timeout, out_step, out_run, out_wake_at)
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let (outStep, outRun) = (try require(out_step, "out_step"), try require(out_run, "out_run"))
     let size = try structSize(outRun, "out_run")
     let timeout = try checkedTimeout(timeout)
@@ -81,8 +50,7 @@ public func selene_lane_next(
 
 @_cdecl("selene_lane_close") @implementation
 public func selene_lane_close(_ lane: selene_lane) -> selene_status {
-  guard service_is_lane(lane) == 0 else { return attempt { service_lane_close(lane, $0) } }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     try Scheduler.enter(lane: lane) { (scheduler, lane, moment) in scheduler.close(lane, at: moment) }
   }
 }

@@ -279,16 +279,21 @@ public func selene_run_fence(
   _ run: selene_run, _ out_fence: UnsafeMutablePointer<Int64>!, _ out_task: UnsafeMutablePointer<Int64>!
 ) -> selene_status {
   guard let out_fence = out_fence as UnsafeMutablePointer? else { return fail(.null("out_fence")) }
-  return attempt(ofRun: run, SERVICE_RUN_FENCE, word(out_fence), word(out_task)) { () throws(SeleneError) in
-    let key = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in try scheduler.key(number) }
-    out_fence.pointee = key.run
-    (out_task as UnsafeMutablePointer?)?.pointee = key.task
+  return attempt { () throws(SeleneError) in
+    try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      guard try !scheduler.asks(number, SERVICE_RUN_FENCE, word(out_fence), word(out_task)) else { return }
+      let key = try scheduler.key(number)
+      out_fence.pointee = key.run
+      (out_task as UnsafeMutablePointer?)?.pointee = key.task
+    }
   }
 }
 
 @_cdecl("selene_run_decided_by_host") @implementation
 public func selene_run_decided_by_host(_ run: selene_run) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_DECIDED_BY_HOST) { () throws(SeleneError) in
-    try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in try scheduler.letHostDecide(number) }
+  attempt { () throws(SeleneError) in
+    try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      if try !scheduler.asks(number, SERVICE_RUN_DECIDED_BY_HOST) { try scheduler.letHostDecide(number) }
+    }
   }
 }

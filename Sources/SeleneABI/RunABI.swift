@@ -45,7 +45,7 @@ public func selene_run_info_init(_ info: UnsafeMutablePointer<selene_run_info>!,
 
 @_cdecl("selene_run_complete") @implementation
 public func selene_run_complete(_ run: selene_run, _ outcome: Int32) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_COMPLETE, word(outcome)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.complete(number, outcome, retryDelay: nil, at: moment)
     }
@@ -54,7 +54,7 @@ public func selene_run_complete(_ run: selene_run, _ outcome: Int32) -> selene_s
 
 @_cdecl("selene_run_retry") @implementation
 public func selene_run_retry(_ run: selene_run, _ delay: Int64) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_RETRY, word(delay)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.complete(number, Outcome.failed.rawValue, retryDelay: delay, at: moment)
     }
@@ -65,8 +65,7 @@ public func selene_run_retry(_ run: selene_run, _ delay: Int64) -> selene_status
 public func selene_run_fail(
   _ run: selene_run, _ outcome: Int32, _ delay: Int64, _ message: UnsafePointer<CChar>!, _ message_length: Int64
 ) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_FAIL, word(outcome), word(delay), word(message), word(message_length)) {
-    () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let message = try LastFailure.message(
       try borrow(message, message_length, "message", atMost: LastFailure.longestMessage))
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
@@ -77,7 +76,7 @@ public func selene_run_fail(
 
 @_cdecl("selene_run_complete_until") @implementation
 public func selene_run_complete_until(_ run: selene_run, _ outcome: Int32, _ next: Int64) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_COMPLETE_UNTIL, word(outcome), word(next)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
       try scheduler.complete(number, outcome, retryDelay: nil, until: next, at: moment)
     }
@@ -86,20 +85,22 @@ public func selene_run_complete_until(_ run: selene_run, _ outcome: Int32, _ nex
 
 @_cdecl("selene_run_stopping") @implementation
 public func selene_run_stopping(_ run: selene_run, _ out_reason: UnsafeMutablePointer<Int32>!) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_STOPPING, word(out_reason)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_reason, "out_reason")
-    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
-      try scheduler.stopping(number, at: moment).reason.rawValue
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      guard try !scheduler.asks(number, SERVICE_RUN_STOPPING, word(out)) else { return }
+      out.pointee = try scheduler.stopping(number, at: moment).reason.rawValue
     }
   }
 }
 
 @_cdecl("selene_run_remaining") @implementation
 public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutablePointer<Int64>!) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_REMAINING, word(out_remaining)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_remaining, "out_remaining")
-    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
-      try scheduler.stopping(number, at: moment).remaining
+    try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      guard try !scheduler.asks(number, SERVICE_RUN_REMAINING, word(out)) else { return }
+      out.pointee = try scheduler.stopping(number, at: moment).remaining
     }
   }
 }
@@ -108,18 +109,8 @@ public func selene_run_remaining(_ run: selene_run, _ out_remaining: UnsafeMutab
 public func selene_run_sleep(_ run: selene_run, _ nanoseconds: Int64, _ out_reason: UnsafeMutablePointer<Int32>!)
   -> selene_status
 {
-  if service_is_run(run) != 0 {
-    // Only its kind is known so far: a number that was never given is no handle.
-    var reason: Int32 = 0
-    let status = selene_run_stopping(run, &reason)
-    guard status == 0 else { return status }
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_reason, "out_reason")
-    guard service_is_run(run) == 0 else {
-      throw SeleneError(
-        .unsupported, "run", "taken through a connection; only runs of the own scheduler can wait for time")
-    }
     if try Scheduler.sleep(run, nanoseconds) {
       out.pointee = 0
     } else {
@@ -134,11 +125,15 @@ public func selene_run_sleep(_ run: selene_run, _ nanoseconds: Int64, _ out_reas
 public func selene_run_progress(
   _ run: selene_run, _ done: Int64, _ total: Int64, _ text: UnsafePointer<CChar>!, _ text_length: Int64
 ) -> selene_status {
-  attempt(ofRun: run, SERVICE_RUN_PROGRESS, word(done), word(total), word(text), word(text_length)) {
-    () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let text = try LastFailure.message(
       try borrow(text, text_length, "text", atMost: LastFailure.longestMessage), "text")
     try Scheduler.enter(run: run) { (scheduler, number, moment) throws(SeleneError) in
+      let words = text?.buffer
+      guard
+        try !scheduler.asks(
+          number, SERVICE_RUN_PROGRESS, word(done), word(total), word(words?.baseAddress), word(words?.count ?? 0))
+      else { return }
       try scheduler.progress(number, done: done, total: total, text, at: moment)
     }
   }
@@ -153,13 +148,12 @@ func borrow(output: UnsafeRawPointer?, _ length: Int64) throws(SeleneError) -> U
 
 @_cdecl("selene_run_set_output") @implementation
 public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!, _ length: Int64) -> selene_status {
-  if service_is_run(run) != 0 {
-    let status = attempt { () throws(SeleneError) in _ = try borrow(output: output, length) }
-    guard status == 0 else { return status }
-  }
-  return attempt(ofRun: run, SERVICE_RUN_SET_OUTPUT, word(output), word(length)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let output = try borrow(output: output, length)
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      guard try !scheduler.asks(number, SERVICE_RUN_SET_OUTPUT, word(output.baseAddress), word(output.count)) else {
+        return
+      }
       try scheduler.setOutput(number, output)
     }
   }
@@ -167,11 +161,7 @@ public func selene_run_set_output(_ run: selene_run, _ output: UnsafeRawPointer!
 
 @_cdecl("selene_run_set_user") @implementation
 public func selene_run_set_user(_ run: selene_run, _ user: UnsafeMutableRawPointer!) -> selene_status {
-  if service_is_run(run) != 0 {
-    var user = user as UnsafeMutableRawPointer?
-    return attempt { service_run_user(run, 1, &user, $0) }
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       try scheduler.setUser(number, user)
     }
@@ -182,11 +172,7 @@ public func selene_run_set_user(_ run: selene_run, _ user: UnsafeMutableRawPoint
 public func selene_run_user(_ run: selene_run, _ out_user: UnsafeMutablePointer<UnsafeMutableRawPointer?>!)
   -> selene_status
 {
-  if service_is_run(run) != 0 {
-    guard let out_user = out_user as UnsafeMutablePointer? else { return fail(.null("out_user")) }
-    return attempt { service_run_user(run, 0, out_user, $0) }
-  }
-  return attempt { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_user, "out_user")
     out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
       try scheduler.user(number)
@@ -198,10 +184,16 @@ public func selene_run_user(_ run: selene_run, _ out_user: UnsafeMutablePointer<
 public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<UnsafeMutablePointer<selene_run_info>?>!)
   -> selene_status
 {
-  attempt(ofRun: run, SERVICE_RUN_GET, word(out_info)) { () throws(SeleneError) in
+  attempt { () throws(SeleneError) in
     let out = try require(out_info, "out_info")
-    out.pointee = try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
-      try scheduler.block(ofRun: number)
+    try Scheduler.enter(run: run) { (scheduler, number, _) throws(SeleneError) in
+      let cycle = try scheduler.run(number).cycleHandle
+      guard try scheduler.asks(number, SERVICE_RUN_GET, word(out)) else {
+        out.pointee = try scheduler.block(ofRun: number)
+        return
+      }
+      // The owner numbers them otherwise.
+      if let info = out.pointee { (info.pointee.run, info.pointee.cycle) = (run, cycle) }
     }
   }
 }

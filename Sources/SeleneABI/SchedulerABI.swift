@@ -128,7 +128,9 @@ public func selene_scheduler_open(
 
 @_cdecl("selene_scheduler_close") @implementation
 public func selene_scheduler_close(_ scheduler: selene_scheduler, _ grace: Int64) -> selene_status {
-  if service_is_connection(scheduler) != 0 { return disconnect(scheduler, grace) }
+  if service_is_connection(scheduler) != 0 {
+    return attempt { () throws(SeleneError) in try disconnect(scheduler, grace: grace) }
+  }
   return attempt { () throws(SeleneError) in
     guard scheduler != 0 else { return }
     try Scheduler.checkClose(scheduler, grace: grace)

@@ -30,43 +30,11 @@ private func ask(
   attempt { service_ask(scheduler, UInt32(operation.rawValue), a, b, c, d, $0) }
 }
 
-/// The same for a function of a cycle or a run.
-@inline(__always)
-func attempt(
-  ofCycle cycle: selene_cycle, _ operation: service_operation, _ a: UInt64 = 0,
-  _ body: () throws(SeleneError) -> Void
-) -> selene_status {
-  guard service_is_cycle(cycle) == 0 else { return ask(of: cycle, operation, a, 0, 0, 0) }
-  return attempt(body)
-}
-
-@inline(__always)
-func attempt(
-  ofRun run: selene_run, _ operation: service_operation, _ a: UInt64 = 0, _ b: UInt64 = 0, _ c: UInt64 = 0,
-  _ d: UInt64 = 0, _ body: () throws(SeleneError) -> Void
-) -> selene_status {
-  guard service_is_run(run) == 0 else { return ask(of: run, operation, a, b, c, d) }
-  return attempt(body)
-}
-
-@inline(never)
-private func ask(
-  of handle: UInt64, _ operation: service_operation, _ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64
-) -> selene_status {
-  attempt { service_ask_of(handle, UInt32(operation.rawValue), a, b, c, d, $0) }
-}
-
 /// The same for a call of CService.
 func attempt(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) -> selene_status {
   let failure = UnsafeMutablePointer<service_failure>.allocate(capacity: 1)
   defer { failure.deallocate() }
   return call(failure) == 0 ? 0 : fail(failure)
-}
-
-func disconnect(_ connection: selene_scheduler, _ grace: Int64) -> selene_status {
-  let status = attempt { () throws(SeleneError) in try Units.system.check(grace: grace) }
-  guard status == 0 else { return status }
-  return attempt { service_disconnect(connection, grace, $0) }
 }
 
 // MARK: Options

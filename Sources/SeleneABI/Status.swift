@@ -37,6 +37,7 @@ func attempt(
 @inline(never)
 func fail(_ error: SeleneError) -> selene_status {
   Log.report(error)
+  if let told = error.fault.told { return fail(told) }
   let fault = error.fault
   Failure.put(fault.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
   Failure.fault.pointee = selene_fault(
@@ -45,6 +46,17 @@ func fail(_ error: SeleneError) -> selene_status {
     found: Failure.put(fault.found, 3), allowed: Failure.put(fault.allowed, 4),
     problem: Failure.put(fault.problem ?? "", 5), value: fault.value, least: fault.least, greatest: fault.greatest)
   return error.code.rawValue
+}
+
+/// The same of what another process has refused.
+private func fail(_ told: ToldFault) -> selene_status {
+  Failure.put(told.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
+  Failure.fault.pointee = selene_fault(
+    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: told.flags, status: told.status, unit: told.unit,
+    field: Failure.put(told.texts[0], 1), subject: Failure.put(told.texts[1], 2), found: Failure.put(told.texts[2], 3),
+    allowed: Failure.put(told.texts[3], 4), problem: Failure.put(told.texts[4], 5), value: told.value,
+    least: told.least, greatest: told.greatest)
+  return told.status
 }
 
 /// The status of what failed behind a connection; what is told of it is this thread's from now on.

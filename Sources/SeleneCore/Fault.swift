@@ -35,6 +35,8 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
   fileprivate(set) var hint: Detail?
   /// What is wrong; nothing for a number that is out of its range.
   package fileprivate(set) var problem: Detail?
+  /// What another process says of a call that it has refused, in place of all that.
+  package fileprivate(set) var told: ToldFault?
 
   fileprivate init() {}
 
@@ -72,6 +74,7 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
 
   /// One sentence for a person.
   package var sentence: Detail {
+    if let told { return told.sentence }
     var text = Detail.StringInterpolation()
     if !name.isEmpty {
       text.appendInterpolation(field)
@@ -108,6 +111,21 @@ package final class Fault: @unchecked Sendable {  // changed only before it is t
       text.appendInterpolation(value)
       text.appendInterpolation(unit == .duration ? " ns " : unit == .bytes ? " bytes " : " " as Literal)
     }
+  }
+}
+
+/// A fault as the process tells it that has refused the call.
+package struct ToldFault: Sendable {
+  /// A number of the header, which a later version may have more of.
+  package let status: Int32
+  package var flags: UInt32 = 0
+  package var (unit, value, least, greatest): (Int32, Int64, Int64, Int64) = (0, 0, 0, 0)
+  package let sentence: Detail
+  /// Field, subject, found, allowed, problem.
+  package let texts: [Detail]
+
+  package init(status: Int32, sentence: Detail, texts: [Detail]) {
+    (self.status, self.sentence, self.texts) = (status, sentence, texts)
   }
 }
 
@@ -227,6 +245,12 @@ extension SeleneError {
   }
 
   private init(_ code: Code) { (self.code, fault) = (code, Fault()) }
+
+  /// What another process has refused.
+  package init(told: ToldFault) {
+    self.init(Code(rawValue: told.status) ?? .inconsistent)
+    fault.told = told
+  }
 
   // MARK: What else is to be told
 

@@ -13,6 +13,9 @@ struct FrontHead {
   /// `current` had its turn, or cannot have one.
   var isPassed = false
 
+  /// What a pick names it by. Its place may be another once the pick is stored: classes that are empty then are forgotten.
+  fileprivate var number: Int { -1 - (taskClass * Urgency.Line.count + line.rawValue) }
+
   /// Nothing of it has a turn once the quota is used up.
   fileprivate var needsQuota: Bool { line == .expedited || isAlone }
 
@@ -90,12 +93,18 @@ extension Ranking {
       guard let best, let entry = fronts[best].current else { return nil }
       guard table.passesStuck(entry.slot, &passed) else {
         return Pick(
-          slot: entry.slot, head: -1 - best, score: score(of: table.records.at(entry.slot)),
+          slot: entry.slot, head: fronts[best].number, score: score(of: table.records.at(entry.slot)),
           estimate: table.records.at(entry.slot).estimate)
       }
       fronts[best].isPassed = true
       if table.isMoving { return nil }
     }
+  }
+
+  /// A pick of those that go before others had its turn.
+  @inline(never)
+  func removeAhead(_ pick: Pick) {
+    if let place = fronts.firstIndex(where: { $0.number == pick.head }) { fronts[place].isPassed = true }
   }
 
   private func isOpen(_ front: FrontHead) -> Bool { front.group?._withUnsafeGuaranteedRef { $0.isOpen } ?? true }

@@ -382,7 +382,7 @@ package final class Ranking {
       only = nil
       return
     }
-    if pick.head < 0 { return fronts[-1 - pick.head].isPassed = true }
+    if pick.head < 0 { return removeAhead(pick) }
     heads[pick.head].isPassed = true
   }
 

@@ -214,7 +214,9 @@ extension TaskTable {
     guard let trail = records[slot].trail?.backAtOnce(since: now.subtracting(Self.atOnce)) else {
       return comeBackLate(slot)
     }
-    touch(slot) { ($0.isTaken, $0.trail) = (false, trail) }
+    // The store may have the step that says otherwise.
+    modify(slot) { ($0.isTaken, $0.trail) = (false, trail) }
+    accept()
   }
 
   @inline(never)

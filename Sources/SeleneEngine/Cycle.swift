@@ -75,6 +75,29 @@ package final class Cycle {
   /// Of the cycle of a run that was taken over from an earlier owner the token that its member was told first; else 0 (L10).
   var origin: UInt64 = 0
 
+  /// Of one whose runs an owner gives: how the connection numbers it, when it is over at the latest, by the owner's clock; how
+  /// long the owner said to wait, and how much news there was then; whether it went with its owner.
+  struct Owned {
+    let number: UInt64
+    let deadline: Instant
+    var delay: Span = 0
+    var seen: UInt64 = 0
+    var isLost = false
+    /// The last of its runs, by the connection's number of each and its token, for the report.
+    private(set) var runs: [(number: UInt64, token: UInt64)] = []
+
+    init(number: UInt64, deadline: Instant) { (self.number, self.deadline) = (number, deadline) }
+
+    mutating func add(_ number: UInt64, _ token: UInt64) {
+      if runs.count >= 2 * Cycle.mostRows { runs.removeFirst(Cycle.mostRows) }
+      runs.append((number, token))
+    }
+  }
+  var owned: Owned?
+
+  /// When it is over at the latest.
+  package var deadline: Instant { owned?.deadline ?? time.deadline }
+
   /// Its number in the log of waits (W8); none for a cycle of one task.
   var waitNumber: UInt64 = .max
 
@@ -173,7 +196,7 @@ package final class Cycle {
   /// A run begins.
   func add(_ run: Run, _ pace: PaceTerms?) {
     if runs.isEmpty { runs.reserveCapacity(8) }
-    if isOpenEnded && runs.count >= 2 * Self.mostRows { trim() }
+    if (isOpenEnded || owned != nil) && runs.count >= 2 * Self.mostRows { trim() }
     runs.append(run)
     if let pace { paces.append(pace) }
     openRuns += 1
@@ -183,7 +206,7 @@ package final class Cycle {
   /// Keeps the last of its runs, and those that are not back; of the others how they ended.
   func trim() {
     var surplus = runs.count - Self.mostRows
-    guard isOpenEnded, surplus > 0 else { return }
+    guard isOpenEnded || owned != nil, surplus > 0 else { return }
     var kept: [Run] = []
     var keptPaces: [PaceTerms] = []
     for (place, run) in runs.enumerated() {

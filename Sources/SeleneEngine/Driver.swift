@@ -160,11 +160,11 @@ package final class Driver {
   ///
   /// - Throws: `invalidArgument`, `exhausted`.
   static func make(
-    _ draft: DriverDraft, _ units: Units, hasThread: Bool, followsSystem: Bool
+    _ draft: DriverDraft, _ units: Units, hasThread: Bool, hears hearing: Watch.Hearing
   ) throws(SeleneError) -> Driver {
     let terms = try check(draft, units, hasThread: hasThread)
     return Driver(
-      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch.open(followsSystem ? .system : .pokes))
+      terms, hasThread: hasThread, hasLanes: draft.hasLanes, try Watch.open(hearing))
   }
 
   /// Makes one of a member.

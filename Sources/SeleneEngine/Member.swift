@@ -28,6 +28,8 @@ package final class Member {
   /// What asks for windows for it, or nil (L7); and the window of its pool that it was in last.
   var driver: Driver?
   var lastCycle: UInt64 = 0
+  /// The table's stamp when nothing was left for it in a cycle.
+  var doneStamp: UInt64 = 0
 
   init(number: UInt64, pool: Pool, process: ProcessMark?, version: UInt64) {
     (self.number, self.pool, self.process) = (number, pool, process)

@@ -20,6 +20,22 @@ package final class Report {
   /// Of each of them what its turn followed from; empty unless the freshness rule ranks.
   package let paces: [PaceTerms]
 
+  /// One that an owner made, as the border has it, or nil.
+  package let given: UnsafeMutableRawPointer?
+  /// Its owner has gone, and nobody can say more.
+  package let isLost: Bool
+
+  deinit { given?.deallocate() }
+
+  /// The report of a cycle of an owner; nil: the owner has gone.
+  init(_ cycle: Cycle, of block: UnsafeMutableRawPointer?, at now: Instant) {
+    (self.cycle, kinds, endedAt, eligible) = (cycle.handle, cycle.kinds, now, 0)
+    time = Budget(begin: cycle.time.begin, budget: cycle.deadline.subtracting(cycle.time.begin), reserve: 0)
+    (didNotFit, isStored, runs, paces, tally) = (0, block != nil, [], [], Tally())
+    budget = cycle.budget
+    (given, isLost) = (block, block == nil)
+  }
+
   @_optimize(speed)
   init(_ cycle: Cycle, didNotFit: Int, isStored: Bool, at now: Instant) {
     self.cycle = cycle.handle
@@ -29,6 +45,7 @@ package final class Report {
     eligible = cycle.eligible
     self.didNotFit = didNotFit
     self.isStored = isStored
+    (given, isLost) = (nil, false)
     (runs, paces) = (cycle.runs, cycle.paces)
     budget = cycle.isOpenEnded ? cycle.budget : time.deadline.subtracting(time.begin)
     var tally = cycle.earlier

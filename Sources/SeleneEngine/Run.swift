@@ -84,6 +84,17 @@ package final class Run {
     mode = cycle.mode
   }
 
+  /// One that an owner has given.
+  init(_ given: GivenRun, _ definition: TaskDefinition, token: UInt64, handler: Handler, in cycle: Cycle) {
+    (self.token, self.definition, slotNumber) = (token, definition, .max)
+    (attempt, generation, score, knownEstimate) = (given.attempt, given.generation, given.score, given.estimate)
+    (startedAt, expiresAt, deadline) = (given.startedAt, given.expiresAt, given.deadline)
+    handlerInUse = Unmanaged.passUnretained(handler)
+    openCycle = Unmanaged.passUnretained(cycle)
+    (cycleHandle, mode) = (cycle.handle, cycle.mode)
+    handler.beginUse()
+  }
+
   var slot: Int { Int(slotNumber) }
 
   var wasAskedToStop: Bool {

@@ -154,7 +154,7 @@ extension Scheduler {
       )
     }
     forEachDriver { $0.lookAgain() }
-    slot.monitor.broadcast()
+    wake()
   }
 
   // MARK: Taking over
@@ -225,6 +225,6 @@ extension Scheduler {
     publish(started(run, nil), at: now)
     nextDue = min(nextDue, cycle.time.expiresAt)
     if run.definition.hasLimits { watchLimits(of: run) }
-    slot.monitor.broadcast()
+    wake()
   }
 }

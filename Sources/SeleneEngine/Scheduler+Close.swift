@@ -65,7 +65,7 @@ extension Scheduler {
   private func dispatches(_ mayDispatch: Bool) {
     isDrained = !mayDispatch
     lookAgain()
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Runs that are open, or whose threads are still in their handlers and were not left behind.
@@ -135,7 +135,7 @@ extension Scheduler {
   ) throws(SeleneError) {
     try checkClose(handle, grace: grace)
     let end = try enter(handle) { scheduler, _ throws(SeleneError) in scheduler.end(of: grace) }
-    if grace > 0 { try drainForClose(handle, asking: lastPart(of: grace), until: end, serve) }
+    if grace > 0 { try drainForClose(handle, grace, asking: lastPart(of: grace), until: end, serve) }
     endServers()
     let scheduler = try enter(handle) { scheduler, moment throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
@@ -150,12 +150,13 @@ extension Scheduler {
 
   /// Lets nothing more be dispatched for good, and what runs complete; the last part of the time it is asked to stop (R6).
   private static func drainForClose(
-    _ handle: UInt64, asking: Span, until end: EndOfGrace, _ serve: (Span) -> Bool
+    _ handle: UInt64, _ grace: Span, asking: Span, until end: EndOfGrace, _ serve: (Span) -> Bool
   ) throws(SeleneError) {
     let (scheduler, hasHostClock) = try enter(handle) { scheduler, _ throws(SeleneError) in
       try scheduler.refuseInsideCallback("close")
       scheduler.isLeaving = true
       scheduler.dispatches(false)
+      scheduler.owner?.letFinish(within: grace, for: scheduler)
       return (scheduler, !scheduler.clock.wakes)
     }
     // With a host clock it does not wait, as a drain.
@@ -174,13 +175,16 @@ extension Scheduler {
   private func askRunsToStop() {
     let now = clock.last
     runs.forEach { if $0.isOpen && $0.stopReason == .none { ask($0, .shutdown, at: now) } }
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Whether a thread that closes may wait for runs that are at work: for those that it would complete itself it waits in vain.
   private func waitsForRuns(on thread: UInt64) -> Bool {
     var count = 0
-    runs.forEach { if $0.isAtWork && $0.cycle?.taker != thread { count += 1 } }
+    // What went on from an owner that has gone, and whose thread has returned, is told to the next one, if there is any.
+    runs.forEach {
+      if $0.isAtWork && $0.cycle?.taker != thread && (owner == nil || $0.isInCycle || $0.isInHandler) { count += 1 }
+    }
     lanes.forEach { if let run = $0.run, run.isAtWork, $0.thread == thread, run.cycle?.taker != thread { count -= 1 } }
     return count > 0
   }
@@ -198,6 +202,7 @@ extension Scheduler {
     letDriverGo()
     closeNode(at: now)
     closeEvents()
+    owner?.leave(self, at: now)
     // While the end of a cycle is stored the lock is free: who is in a call already goes on, and runs get their outcomes.
     while !cycles.isEmpty || saver.isAtWork {
       for cycle in cycles { stop(cycle, at: now) }
@@ -260,7 +265,7 @@ extension Scheduler {
     for run in left { comeBack(run) }
     workers.isStopping = true
     slot.monitor.callAll(workers.line)
-    slot.monitor.broadcast()
+    wake()
     while workers.alive > workers.inHost { slot.monitor.wait(Time.second) }
     let threads = workers.threads
     let allLeft = workers.alive == 0

@@ -30,6 +30,7 @@ extension Scheduler {
 
   /// Sees whether a window may begin.
   func admit(_ window: Window, at moment: Moment) throws(SeleneError) {
+    guard owner == nil else { return try refuseDrained() }
     if window.task == nil { try refuse(window.kinds, of: nil, at: moment) } else { try refuseDrained() }
   }
 
@@ -39,9 +40,13 @@ extension Scheduler {
   @_optimize(speed)
   func begin(
     admitted window: Window, _ mode: Cycle.Mode, driving: KindSet = [], for member: Member? = nil,
-    isCalled: Bool = false, at moment: Moment
+    isCalled: Bool = false, isAwaited: Bool = true, at moment: Moment
   ) throws(SeleneError) -> Cycle {
     let now = moment.now
+    if let owner {
+      return try owner.begin(
+        window, mode, !mode.callsHandlers ? .host : isAwaited ? .waiting : .later, for: self, at: now)
+    }
     let pool = member?.pool
     let satisfied = self.satisfied(probing: moment)
     let only = try window.task.map { task throws(SeleneError) in
@@ -242,7 +247,7 @@ extension Scheduler {
       }
       throw SeleneError(.unsupported, "cycle", "run by library threads; only a pulled cycle gives its runs to the host")
     }
-    guard cycle.openRuns < cycle.laneLimit else {
+    guard owner != nil || cycle.openRuns < cycle.laneLimit else {
       try save(at: moment.now)
       return .wait(until: nextChange(of: cycle, after: moment.now))
     }
@@ -270,8 +275,11 @@ extension Scheduler {
   }
 
   /// Dispatches the next pick of a cycle that has a free lane, or says what to wait for.
+  ///
+  /// - Parameter said: what a lane comes back with, which an owner is told with the request.
   @_optimize(speed)
-  func advance(_ cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
+  func advance(_ cycle: Cycle, after said: Said? = nil, at now: Instant) throws(SeleneError) -> Step {
+    if let owner { return try owner.take(cycle, after: said, for: self, at: now) }
     if cycle.isOpenEnded && cycles.count > 1 && !cycle.isDone && isFull(cycle) {
       try save(at: now)
       return .wait(until: nextChange(of: cycle, after: now))
@@ -437,6 +445,7 @@ extension Scheduler {
   @_optimize(speed)
   package func end(_ cycle: Cycle, at now: Instant) -> Report {
     if let report = cycle.report { return report }
+    if let owner { return owner.endAnyway(cycle, for: self, at: now) }
     cycle.isDone = true
     expireOpenRuns(of: cycle, at: now)
     let isStored: Bool
@@ -470,7 +479,7 @@ extension Scheduler {
       hand(report, to: cycle.receivers)
       cycle.receivers = []
     }
-    slot.monitor.broadcast()
+    wake()
     return report
   }
 
@@ -500,7 +509,7 @@ extension Scheduler {
     cycle.leave()
     cycle.watch?.poke()
     lookAgain()
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Whether the governor would grant the next window now, which a host that pulls would not come for: it works on this one.
@@ -529,7 +538,7 @@ extension Scheduler {
       at: now)
     noteWindow(cycle, pushes: false, paused: paused, at: now)
     beginTrace(of: cycle, paused: paused, at: now)
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Ends a cycle at the host's word; one that the library runs ends early.
@@ -537,6 +546,7 @@ extension Scheduler {
   /// - Throws: a status of stores; then the cycle and its runs are still open.
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
     if let report = takeReport(of: cycle) { return report }
+    if let owner { return try owner.end(cycle, for: self, at: moment.now) }
     if cycle.openRuns > 0 { try endRuns(cycle.runs.filter { $0.isOpen }, of: cycle, at: moment.now) }
     let report = end(cycle, at: moment.now)
     return takeReport(of: cycle) ?? report

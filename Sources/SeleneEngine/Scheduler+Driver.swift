@@ -16,8 +16,9 @@ extension Scheduler {
   ) throws(SeleneError) -> Driver {
     if hasThread { try refuseWithoutThreads() }
     guard !hasThread || clock.wakes else { throw Self.clockHasNoThread }
-    guard governance.driver == nil else { throw Self.driverIsOpen }
-    let driver = try Driver.make(draft, units, hasThread: hasThread, followsSystem: clock.host == nil)
+    guard ownDriver == nil else { throw Self.driverIsOpen }
+    if let owner { return try owner.openDriver(draft, hasThread: hasThread, for: self) }
+    let driver = try Driver.make(draft, units, hasThread: hasThread, hears: clock.host == nil ? .system : .pokes)
     if hasThread {
       try ensureThreads(1)
       submit(.drive(driver))
@@ -29,6 +30,9 @@ extension Scheduler {
     log(.info, "a driver was opened\(hasThread ? ", on a thread of its own" : "" as StaticString)")
     return driver
   }
+
+  /// The driver of this process, also one to which an owner grants windows.
+  private var ownDriver: Driver? { governance.driver ?? owner?.driver }
 
   /// Stops the driver: starts nothing more in its windows on library threads, lets their runs complete within the grace, and
   /// stops those that are left (V5).
@@ -44,13 +48,14 @@ extension Scheduler {
     scheduler.lock()
     try scheduler.leaving { () throws(SeleneError) in
       try scheduler.awaitStoppedDrivers(until: scheduler.end(of: grace))
+      scheduler.owner?.undrive(scheduler)
     }
   }
 
   /// Lets the driver go: nothing more is started in its windows.
   private func stopDriver(grace: Span, at now: Instant) {
     workers.stopped.removeAll { $0.hasLeft }
-    guard let driver = governance.driver else { return }
+    guard let driver = ownDriver else { return }
     letDriverGo()
     let windows = cycles.filter { $0.isDriven && $0.mode == .pushed }
     // While the end of one is stored the lock is free, so nothing more is to begin in the others.
@@ -84,7 +89,8 @@ extension Scheduler {
   /// Ends a cycle and stops its runs, because the host ends the work (V4).
   func stop(_ cycle: Cycle, at now: Instant) {
     guard !cycle.isEnded else { return }
-    for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) }
+    // An owner hears of the end before any handler can answer its stop.
+    if owner == nil { for run in cycle.runs where run.isOpen { stop(run, .shutdown, at: now) } }
     _ = end(cycle, at: now)
   }
 
@@ -160,7 +166,7 @@ extension Scheduler {
     for cycle in cycles where cycle.isDriven && cycle.pool === member.pool {
       guard
         cycle.driven.isSubset(of: driver.terms.kinds), !cycle.isOfOneTask, !cycle.isDone, now < cycle.time.expiresAt,
-        share(of: member, in: cycle) == nil, member.lastCycle != cycle.handle
+        share(of: member, in: cycle) == nil, mayComeBack(member, to: cycle)
       else { continue }
       let view = self.view(driver, Hearing(), at: now)
       guard Kind.allCases.contains(where: { cycle.kinds.contains($0) && view.first($0) != nil }) else { continue }
@@ -169,6 +175,11 @@ extension Scheduler {
       return cycle
     }
     return nil
+  }
+
+  /// Whether a member may be let in: also where it was in it before, and something has come for it since.
+  private func mayComeBack(_ member: Member, to cycle: Cycle) -> Bool {
+    member.lastCycle != cycle.handle || (cycle.isRolling && member.doneStamp != table.stamp)
   }
 
   private func grant(_ cycle: Cycle, lanes: Int, to member: Member, _ driver: Driver) {
@@ -185,9 +196,10 @@ extension Scheduler {
 
   /// From here on it is not stepped.
   func letDriverGo() {
-    guard let driver = governance.driver else { return }
+    guard let driver = ownDriver else { return }
     driver.poke()
     governance.driver = nil
+    owner?.driver = nil
     lookAgain()
     log(.info, "the driver was stopped")
   }
@@ -224,7 +236,7 @@ extension Scheduler {
   private static func steppedDriver(_ handle: UInt64, waits: Bool) throws(SeleneError) -> Driver {
     try enter(handle, isQuestion: waits) { (scheduler, _) throws(SeleneError) in
       if waits { try scheduler.refuseInsideCallback("waiting for the driver") }
-      guard let driver = scheduler.governance.driver, !driver.hasThread else {
+      guard let driver = scheduler.ownDriver, !driver.hasThread else {
         throw SeleneError(.unsupported, "no driver of selene_driver_open is open")
       }
       return driver
@@ -233,6 +245,12 @@ extension Scheduler {
 
   private static func step(_ handle: UInt64, _ driver: Driver) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant) {
     var hearing = Hearing()
+    let granted = try enter(handle) { (scheduler, moment) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant)? in
+      guard let owner = scheduler.owner else { return nil }
+      try scheduler.check(driver)
+      return try owner.step(driver, for: scheduler, at: moment.now)
+    }
+    if let granted { return granted }
     var act = try enter(handle) { (scheduler, moment) throws(SeleneError) in
       try scheduler.check(driver)
       scheduler.endForgotten(.all, of: driver.member?.pool, at: moment.now)
@@ -268,7 +286,7 @@ extension Scheduler {
   }
 
   private func check(_ driver: Driver) throws(SeleneError) {
-    guard governance.driver === driver || (driver.member != nil && driver.member?.driver === driver) else {
+    guard ownDriver === driver || (driver.member != nil && driver.member?.driver === driver) else {
       throw Self.driverWasStopped
     }
   }
@@ -447,6 +465,6 @@ extension Scheduler {
     table.waits.limit(cycle.waitNumber, to: moment.now)
     nextDue = moment.now
     advance(to: moment.now)
-    slot.monitor.broadcast()
+    wake()
   }
 }

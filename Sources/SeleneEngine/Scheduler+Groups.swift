@@ -37,7 +37,7 @@ extension Scheduler {
     guard isOpened else { return true }
     forEachDriver { $0.welcome() }
     lookAgain()
-    slot.monitor.broadcast()
+    wake()
     return true
   }
 

@@ -38,6 +38,11 @@ extension Scheduler {
       throw SeleneError(
         .unsupported, "cycle", "not begun for lanes, or its runs are taken by selene_cycle_next")
     }
+    if let owner, cycle.lanes >= cycle.laneLimit {
+      // Nobody may have read yet that a run is over, whose place is free.
+      _ = try? owner.progress(of: cycle, for: self)
+      guard !cycle.isEnded else { throw .closedHandle }
+    }
     guard cycle.lanes < cycle.laneLimit else {
       throw SeleneError(.busy, "cycle", "all \(cycle.laneLimit) lanes of its window are open")
     }
@@ -63,7 +68,7 @@ extension Scheduler {
     _ lane: Lane, _ outcome: Outcome?, timeout: Span, at moment: Moment
   ) throws(SeleneError) -> Step {
     if timeout > 0 { try refuseInsideCallback("waiting for a run") }
-    comeBack(lane, outcome, at: moment.now)
+    var said = comeBack(lane, outcome, at: moment.now)
     let cycle = lane.cycle
     // No other lane took its place meanwhile.
     if lane.isLeftBehind && cycle.lanes < cycle.laneLimit {
@@ -82,8 +87,10 @@ extension Scheduler {
         continue
       }
       var wakeAt = nextExpiry(of: cycle, after: now)
-      if cycle.openRuns < cycle.laneLimit {
-        switch try advance(cycle, at: now) {
+      if owner != nil || cycle.openRuns < cycle.laneLimit {
+        let told = said
+        said = nil
+        switch try advance(cycle, after: told, at: now) {
         case .run(let run):
           run.isInHandler = true
           lane.run = run
@@ -98,34 +105,39 @@ extension Scheduler {
         try save(at: now)
       }
       if cycle.isDone { return .done }
-      guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now, isLane: true) else {
+      guard let later = try wait(for: cycle, until: until, orAt: wakeAt, at: now, isLane: true) else {
         cycle.watch?.sleep(cycle, until: wakeAt, at: now, table)
         return .wait(until: wakeAt)
       }
       now = later
     }
+    if let said { owner?.tell(said, for: self, at: now) }
     return .done
   }
 
   /// Takes back the thread of a lane and ends the lane.
   package func close(_ lane: Lane, at moment: Moment) {
-    comeBack(lane, nil, at: moment.now)
+    _ = comeBack(lane, nil, at: moment.now)
     if !lane.isLeftBehind { lane.cycle.lanes -= 1 }
     lanes.remove(Handle(rawValue: lane.handle).number)
   }
 
   /// The thread of a lane is out of its handler; an outcome that comes too late changes nothing.
-  private func comeBack(_ lane: Lane, _ outcome: Outcome?, at now: Instant) {
-    guard let run = lane.run else { return }
+  ///
+  /// - Returns: what an owner is to be told, with the request for the next run.
+  private func comeBack(_ lane: Lane, _ outcome: Outcome?, at now: Instant) -> Said? {
+    guard let run = lane.run else { return nil }
     lane.run = nil
     leaveHandler(of: run, lane.overrun)
     lane.overrun = nil
     if let outcome {
+      if owner != nil { return Said(run: run, outcome: outcome) }
       run.wasGivenOutcome = true
       if run.isOpen { give(run, outcome, retryDelay: nil, at: now) }
     }
     comeBackIfDone(run)
-    slot.monitor.broadcast()
+    wake()
+    return nil
   }
 
   /// The lane of a run whose thread was left behind is free for another.
@@ -159,6 +171,7 @@ extension Scheduler {
   ///
   /// - Throws: `unsupported`, `exhausted`.
   package func descriptor(of cycle: Cycle) throws(SeleneError) -> Int32 {
+    guard owner == nil else { throw Self.cycleIsOwned }
     try check(cycle)
     if let watch = cycle.watch { return watch.descriptor }
     let watch = try CycleWatch.open(followsTime: clock.host == nil)
@@ -175,7 +188,7 @@ extension Scheduler {
   func letFinish(_ cycle: Cycle) {
     cycle.isDone = true
     table.waits.endWindow(cycle.waitNumber, at: clock.last)
-    slot.monitor.broadcast()
+    if let owner { owner.wakeAll(self) } else { wake() }
   }
 
   /// Starts nothing more in a cycle; its runs have a grace, after which they are stopped (V5).
@@ -184,6 +197,7 @@ extension Scheduler {
   package func drain(_ cycle: Cycle, grace: Span, at moment: Moment) throws(SeleneError) {
     try units.check(grace: grace)
     guard !cycle.isEnded else { return }
+    if let owner { return try owner.drain(cycle, grace: grace, for: self) }
     if grace == 0 { try endRuns(cycle.runs.filter { $0.isOpen }, of: cycle, at: moment.now) }
     drain(cycle, for: grace, at: moment.now)
     advance(to: moment.now)
@@ -191,10 +205,14 @@ extension Scheduler {
 
   /// The same without acting on what is due by then.
   func drain(_ cycle: Cycle, for grace: Span, at now: Instant) {
+    if let owner {
+      try? owner.drain(cycle, grace: grace, for: self)
+      return
+    }
     cycle.drain(at: now, grace: grace)
     table.waits.endWindow(cycle.waitNumber, at: now)
     nextDue = min(nextDue, now)
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Waits up to a timeout until a cycle of lanes is over, and gives its report then; else nil and when to come again.
@@ -210,18 +228,32 @@ extension Scheduler {
     sleepers.calls += 1
     defer { sleepers.calls -= 1 }
     while !cycle.isEnded {
-      if cycle.isDone && cycle.openRuns == 0 && (!saver.isAtWork || now > cycle.time.deadline) {
+      guard case .wait(let wakeAt) = try progress(of: cycle, at: now) else {
         return (try end(cycle, at: Moment(now: now)), now)
       }
-      let wakeAt = nextExpiry(of: cycle, after: now)
-      guard let later = try wait(for: cycle, until: min(wakeAt, until), at: now) else {
+      guard let later = try wait(for: cycle, until: until, orAt: wakeAt, at: now) else {
         // What a lane could take is news until it has looked.
         if !hasFreeLane(cycle) { cycle.watch?.sleep(cycle, until: wakeAt, at: now, table) }
         return (nil, wakeAt)
       }
       now = later
     }
+    if cycle.owned?.isLost == true { throw .lostCycle }
     return (takeReport(of: cycle) ?? cycle.report, now)
+  }
+
+  /// Whether a cycle of lanes has nothing more, or when to look again.
+  private func progress(of cycle: Cycle, at now: Instant) throws(SeleneError) -> Step {
+    if let owner { return try owner.progress(of: cycle, for: self) }
+    guard cycle.isDone && cycle.openRuns == 0 && (!saver.isAtWork || now > cycle.time.deadline) else {
+      return .wait(until: nextExpiry(of: cycle, after: now))
+    }
+    return .done
+  }
+
+  private static var cycleIsOwned: SeleneError {
+    SeleneError(
+      .unsupported, "cycle", "a connection: what this asks for only the process that has the store open can do")
   }
 
   /// Waits for something to happen to a cycle, up to an instant, and says what time it is then; nil where waiting is of no
@@ -229,8 +261,10 @@ extension Scheduler {
   ///
   /// - Throws: `forked`, as `leave`.
   private func wait(
-    for cycle: Cycle, until: Instant, at now: Instant, isLane: Bool = false
+    for cycle: Cycle, until host: Instant, orAt wakeAt: Instant, at now: Instant, isLane: Bool = false
   ) throws(SeleneError) -> Instant? {
+    if let owner { return try owner.wait(for: cycle, until: host, at: now, for: self) }
+    let until = min(wakeAt, host)
     guard clock.wakes, now < until else { return nil }
     if isLane { cycle.waitingLanes += 1 }
     defer { if isLane { cycle.waitingLanes -= 1 } }

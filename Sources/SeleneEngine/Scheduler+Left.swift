@@ -60,7 +60,7 @@ extension Scheduler {
     case .worker: workerHasGone(number)
     }
     if !isInsideCallback && !isLibraryThread { blockingCallsWereLeft() }
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// The run is over: failed, unless it has its outcome.
@@ -113,6 +113,7 @@ extension Scheduler {
       } else {
         driver.hasLeft = true
       }
+    case .hear: if (try? ensureThreads(1)) != nil { submit(.hear) }
     case .save, nil: break
     }
   }

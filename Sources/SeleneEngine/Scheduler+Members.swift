@@ -88,7 +88,7 @@ extension Scheduler {
     member.own.set(number, way, version: crews.newVersion())
     if member.pool.crew.way(number) != .pushed { set(number, way, of: member.pool) }
     arrangeCrews(of: member.pool)
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// A member offers a handler no more; its runs go on.
@@ -227,6 +227,12 @@ extension Scheduler {
 
   /// The next run of a member; never blocks.
   package func next(_ cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
+    let step = try nextStep(in: cycle, for: member, at: moment)
+    if case .done = step { member.doneStamp = table.stamp }
+    return step
+  }
+
+  private func nextStep(in cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
     guard let place = share(of: member, in: cycle) else { throw .closedHandle }
     guard !cycle.isEnded else {
       // An outcome that came with this is durable as one that came before another run.
@@ -350,7 +356,7 @@ extension Scheduler {
     crews.endsAt = min(crews.endsAt, max(asksAt, moment.now))
     nextDue = min(nextDue, crews.endsAt)
     member.call()
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Members end their parts of cycles: their runs are asked to stop, or their grace is over.
@@ -422,7 +428,7 @@ extension Scheduler {
       run.wasGivenOutcome = true
       stop(run, .shutdown, at: moment.now)
     }
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// A member leaves: what it ran waits again, as before the run if it said so, else as after a failure (L9).
@@ -453,7 +459,7 @@ extension Scheduler {
     }
     // What the store refuses now it is asked for again.
     try? save(at: moment.now)
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// The process of these runs has ended (L9, V7).

@@ -79,6 +79,6 @@ extension Scheduler {
   private func letLook() {
     forEachDriver { $0.welcome() }
     lookAgain()
-    slot.monitor.broadcast()
+    wake()
   }
 }

@@ -87,7 +87,7 @@ extension Scheduler {
       cycle.hasTimedRuns = true
       cycle.watch?.poke()
     }
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// When something happens to an open run that is its own: its progress is told, a limit asks it to stop, or ends it;

@@ -53,11 +53,25 @@ extension Scheduler {
     }
     try refuseLanes(window)
     if window.task == nil { try refuseSwitchedOff(window.kinds) }
-    let running = cycles.first { $0.mode == .pushed && !$0.hasLeft && $0.kinds == window.kinds && window.task == nil }
     let cycle: Cycle
-    if let running { cycle = running } else { cycle = try beginPushed(window, coordinators: 1, at: moment) }
+    if let open = running(window) { cycle = open } else { cycle = try beginAsync(window, at: moment) }
     cycle.receivers.append(ReportReceiver(receive: receive, destroy: destroy))
     return cycle
+  }
+
+  /// The asynchronous cycle of exactly a window's kinds, if one is open.
+  private func running(_ window: Window) -> Cycle? {
+    cycles.first { $0.mode == .pushed && !$0.hasLeft && $0.kinds == window.kinds && window.task == nil }
+  }
+
+  private func beginAsync(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
+    do throws(SeleneError) {
+      return try beginPushed(window, coordinators: 1, at: moment)
+    } catch {
+      // Another thread has begun it while an owner was asked.
+      guard owner != nil, error.code == .busy, let cycle = running(window) else { throw error }
+      return cycle
+    }
   }
 
   func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
@@ -81,7 +95,7 @@ extension Scheduler {
   ) throws(SeleneError) -> Cycle {
     try refuseAtThreadCap()
     try ensureThreads(window.lanes + coordinators)
-    let cycle = try begin(admitted: window, .pushed, driving: driving, at: moment)
+    let cycle = try begin(admitted: window, .pushed, driving: driving, isAwaited: coordinators == 0, at: moment)
     for _ in 0..<coordinators { submit(.coordinate(cycle)) }
     startLane(of: cycle)
     return cycle
@@ -91,6 +105,7 @@ extension Scheduler {
 
   /// Waits until every lane has finished, or the cycle is over. Called and left with the lock held.
   func awaitEnd(of cycle: Cycle) {
+    if let owner { return owner.awaitEnd(of: cycle, for: self) }
     while !cycle.isEnded && (cycle.lanes > 0 || saver.isAtWork) {
       let now = tick()
       advance(to: now)
@@ -143,7 +158,7 @@ extension Scheduler {
     cycle.lanes -= 1
     cycle.lookingLanes -= 1
     while callLane(of: cycle) {}
-    slot.monitor.broadcast()
+    if let owner { owner.wakeAll(self) } else { wake() }
   }
 
   /// A lane waits: in line if another one looks. Called and left with the lock held.
@@ -157,7 +172,8 @@ extension Scheduler {
   /// Until a handler that has completed its run returns, its window cannot end, nor its driver begin another one: what becomes due
   /// meanwhile is for the other lanes.
   private func isKeptOpen(_ cycle: Cycle, at now: Instant) -> Bool {
-    cycle.isRolling && cycle.hasLaneInHandler && !cycle.isDone && !cycle.hasLeft && now < cycle.time.expiresAt
+    owner == nil && cycle.isRolling && cycle.hasLaneInHandler && !cycle.isDone && !cycle.hasLeft
+      && now < cycle.time.expiresAt
   }
 
   /// A lane does something else: if none looks, another one does. The caller holds the lock.
@@ -178,7 +194,7 @@ extension Scheduler {
   }
 
   /// Starts a lane, unless the window has as many as it may have or the system refuses a thread. The caller holds the lock.
-  private func startLane(of cycle: Cycle) {
+  func startLane(of cycle: Cycle) {
     guard cycle.lanes < cycle.laneLimit, (try? ensureThreads(1)) != nil else { return }
     cycle.lanes += 1
     cycle.lookingLanes += 1
@@ -201,13 +217,14 @@ extension Scheduler {
   /// A thread does not come back to a cycle.
   func replaceThread(of cycle: Cycle) {
     cycle.lanes -= 1
-    slot.monitor.broadcast()
+    wake()
     guard !cycle.isDone, !cycle.hasExpired, !isAtThreadCap else { return }
     lookOn(in: cycle)
   }
 
   /// A lane waits; one of a rolling cycle also for what may become eligible (R1). Called and left with the lock held.
   func rest(in cycle: Cycle, until: Instant, at now: Instant) {
+    if let owner { return owner.rest(in: cycle, for: self) }
     guard cycle.isRolling else { return pause(until: until, at: now) }
     workers.rolledStamp = table.stamp
     workers.rollingWaiters += 1
@@ -226,7 +243,7 @@ extension Scheduler {
     if crews.hasListeners { callMembers() }
     guard workers.rollingWaiters > 0, table.stamp != workers.rolledStamp else { return }
     workers.rolledStamp = table.stamp
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// Something that the table does not show may let a task run: a condition, a kind that is switched on.
@@ -236,7 +253,7 @@ extension Scheduler {
   }
 
   func lookAgainInLanes() {
-    if workers.rollingWaiters > 0 { slot.monitor.broadcast() }
+    if workers.rollingWaiters > 0 { wake() }
     if workers.hasWatches { for cycle in cycles { cycle.watch?.poke() } }
     if crews.hasListeners { callMembers(all: true) }
   }
@@ -246,7 +263,7 @@ extension Scheduler {
     do throws(SeleneError) {
       return try advance(cycle, at: now)
     } catch {
-      cycle.failure = error
+      if cycle.failure == nil { cycle.failure = error }
       return nil
     }
   }
@@ -263,6 +280,10 @@ extension Scheduler {
         if clock.host == nil { try awaitDecision(of: run) } else { advance(to: try present()) }
         // With a host clock only another call could decide it, so there is no lane left.
         if run.isOpen { break lane }
+      case .wait where owner != nil:
+        // Where only the owner's host lets time pass waiting is of no use.
+        guard let owned = cycle.owned, owned.delay >= 0 else { break lane }
+        if try !settleDeliveries() { rest(in: cycle, until: now, at: now) }
       case .wait(let until):
         guard until > now else { continue }
         guard let node, node.machine.isLooking, clock.host == nil else { break lane }
@@ -287,8 +308,12 @@ extension Scheduler {
     _ = try settleDeliveries()
     guard run.isOpen else {
       // Stopped before its handler saw it: no other call will bring it back.
-      run.wasGivenOutcome = true
-      comeBackIfDone(run)
+      if let owner {
+        owner.tell(Said(run: run, outcome: .failed), for: self, at: clock.last)
+      } else {
+        run.wasGivenOutcome = true
+        comeBackIfDone(run)
+      }
       return true
     }
     run.isInHandler = true
@@ -301,18 +326,23 @@ extension Scheduler {
     leaveHandler(of: run, handler)
     endUse(of: handler)
     comeBackIfDone(run)
-    slot.monitor.broadcast()
+    wake()
     _ = try settleDeliveries()
     return isOnTime
   }
 
   /// Keeps the lane of a run whose handler returned while it was still at work. Called and left with the lock held.
   private func awaitDecision(of run: Run) throws(SeleneError) {
+    if run.isOpen, let owner, let cycle = run.cycle, owner.waitsInVain(in: cycle, for: self) { return }
     while run.isOpen && run.isInCycle {
       let now = tick()
       advance(to: now)
       guard run.isOpen else { return }
       if try !settleDeliveries() {
+        if let owner {
+          owner.rest(Time.hour, forAll: true, self)
+          continue
+        }
         let expiry = Budget.nextExpiry(run.expiresAt, run.deadline, after: now)
         pause(until: min(expiry, nextInstant(of: run)), at: now)
       }

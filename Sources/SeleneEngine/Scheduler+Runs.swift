@@ -94,11 +94,18 @@ extension Scheduler {
     guard let outcome = Outcome(rawValue: outcome), outcome.mayBeGiven else {
       throw .outcome(outcome)
     }
-    if let retryDelay { try units.check("delay", retryDelay, 0, Time.tenYears) }
-    if let next { try checkNext(next, at: moment.now) }
+    if owner == nil {
+      if let retryDelay { try units.check("delay", retryDelay, 0, Time.tenYears) }
+      if let next { try checkNext(next, at: moment.now) }
+    }
     runs.takeBackLent(number)
+    if let owner, runs[number] == nil { owner.tellAgain(self) }
     let run = try runs.find(number)
     guard run.mode != .member || member != nil else { throw .ofAnother }
+    if let owner, owner.hears(of: run) {
+      let said = Completion(outcome: outcome, retryDelay: retryDelay, next: next, message: message)
+      return try owner.complete(run, said, for: self, at: moment.now)
+    }
     run.wasGivenOutcome = true
     guard run.isOpen else {
       comeBackIfDone(run)
@@ -259,7 +266,7 @@ extension Scheduler {
     nextDue = min(nextDue, now.adding(options.releaseAfter))
     if let node { noteClosed(run, outcome, for: node, at: now) }
     if hasSuspects { reviewSuspects() }
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// The deadline, or the grace of its timeout, has passed: an open run is over, counted as failed (C7, R3), unless the host
@@ -333,7 +340,7 @@ extension Scheduler {
   }
 
   /// Its stop function is called once, with the first reason.
-  private func tell(_ run: Run, _ reason: StopReason) {
+  func tell(_ run: Run, _ reason: StopReason) {
     if reason.replaces(run.stopReason) { run.stopReason = reason }
     wakeSleepers()
     guard !run.wasAskedToStop else { return }
@@ -376,13 +383,13 @@ extension Scheduler {
     if let node { noteBack(run, for: node) }
     if !outputs.isEmpty { outputs.remove(Token(rawValue: run.token).number) }
     if !users.isEmpty { users.remove(Token(rawValue: run.token).number) }
-    table.release(run.definition, run.slot)
+    if let owner { owner.forget(run) } else { table.release(run.definition, run.slot) }
     if hasSuspects { forgetSuspect(run) }
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.
     forEachDriver { $0.lookAgain() }
     forEachDriver { $0.follow(table.stamp) }
-    slot.monitor.broadcast()
+    wake()
   }
 }
 

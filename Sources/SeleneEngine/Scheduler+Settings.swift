@@ -59,7 +59,21 @@ extension Scheduler {
     if let known = table.findHandler(name), let handler = handlers[known], isAbsent(handler) { forget(handler) }
     let number = try table.addHandler(name, pushes: run != nil)
     while handlers.count <= number { handlers.append(nil) }
-    handlers[number] = Handler(number: number, run: run, stop: stop, destroy: destroy)
+    let made = Handler(number: number, run: run, stop: stop, destroy: destroy)
+    handlers[number] = made
+    guard let owner else { return }
+    do throws(SeleneError) {
+      try owner.offer(name, isCalled: run != nil, hasStop: stop != nil, for: self)
+      // Another thread has unregistered it meanwhile, and found nothing at the owner.
+      if made.isRetired { owner.withdraw(name, for: self) }
+    } catch {
+      guard !made.isRetired else { return }
+      // It never was one: its context is the host's as before.
+      table.retireHandler(number)
+      table.freeHandler(number)
+      handlers[number] = nil
+      throw error
+    }
   }
 
   /// Unregisters a handler; its runs in flight go on.
@@ -70,6 +84,8 @@ extension Scheduler {
     guard let number = table.findHandler(name), let handler = handlers[number], !table.isCrewed(handler: number) else {
       throw SeleneError(.notFound, "name", name: name, "is not a registered handler")
     }
+    owner?.withdraw(name, for: self)
+    guard handlers[number] === handler, !handler.isRetired else { return }
     if handler.isStuck { isFree(handler) }
     table.retireHandler(number)
     if handler.retire() { finish(handler) }
@@ -179,6 +195,6 @@ extension Scheduler {
     forEachDriver { $0.follow(toldTime: now) }
     for cycle in cycles { cycle.watch?.follow(toldTime: now) }
     if crews.hasListeners { callMembers(all: true) }
-    slot.monitor.broadcast()
+    wake()
   }
 }

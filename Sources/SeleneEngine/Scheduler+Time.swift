@@ -105,7 +105,7 @@ extension Scheduler {
     guard !tellProgress(of: run, at: instant) else { return }
     guard run.isInItsGrace else { return stop(run, limitReached(by: run), at: instant) }
     expire(run, at: instant.subtracting(1))
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// The quota of expedited tasks is used up, or something of it is left again (W10).
@@ -127,7 +127,7 @@ extension Scheduler {
   /// The deadline has passed: open runs are over.
   func expireRuns(of cycle: Cycle) {
     for run in cycle.runs where run.isOpen { expire(run, at: cycle.time.deadline) }
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// A run did not come back in time: its id is free, its handler may still be at work.

@@ -63,6 +63,7 @@ extension Scheduler {
 
   /// Waits for a broadcast, at most until the end of a grace.
   func pause(_ span: Span, _ end: EndOfGrace) {
+    if let owner { return owner.rest(span, forAll: true, self) }
     guard clock.isTold else { return slot.monitor.wait(span) }
     sleepers.instants.append(end.told)
     slot.monitor.wait(span, isOwn: true)
@@ -83,6 +84,10 @@ extension Scheduler {
         throw SeleneError(.reentrant, "waiting for time is possible in handlers, not in other callbacks")
       }
       let run = try scheduler.runs.find(number)
+      guard scheduler.owner == nil else {
+        throw SeleneError(
+          .unsupported, "run", "taken through a connection; only runs of the own scheduler can wait for time")
+      }
       guard scheduler.clock.wakes else {
         throw SeleneError(.unsupported, "with a host clock that is asked no thread can wait for time")
       }
@@ -112,7 +117,7 @@ extension Scheduler {
 
   /// Wakes the threads that wait in `selene_run_sleep`: a run is asked to stop, or is over.
   func wakeSleepers() {
-    if !sleepers.runs.isEmpty { slot.monitor.broadcast() }
+    if !sleepers.runs.isEmpty { wake() }
   }
 
   // MARK: Advance

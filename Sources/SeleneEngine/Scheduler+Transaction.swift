@@ -171,6 +171,8 @@ extension Scheduler {
     let (store, table) = (store, table)
     let commits = store.commits
     let (state, books) = (storedState(at: now), unsavedBooks(at: now))
+    // Without anything to write the lock stays: who waits would be woken, and look for what nobody has changed.
+    guard books != nil || !adoption.unsaved.isEmpty || store.hasChanges(table, state) else { return isWritten() }
     if table.journal?.isEmpty == false || books != nil { store.waits = table.waits.pack(at: now, isLast: false) }
     let asked = adoption.unsaved.count
     store.runs = adoption.unsaved
@@ -189,15 +191,20 @@ extension Scheduler {
     }
     store.runs = []
     adoption.unsaved.removeFirst(asked)
-    close()
     if let kept = store.keptWaits {
       table.waits.noteKept(kept)
       store.keptWaits = nil
     }
+    if store.commits != commits { troubleEnds(.store, at: now) }
+    isWritten()
+  }
+
+  /// The store has all there is.
+  private func isWritten() {
+    close()
     saver.mustSaveAgain = false
     table.noteSaved()
     table.compact()
-    if store.commits != commits { troubleEnds(.store, at: now) }
     payBack()
   }
 
@@ -237,7 +244,7 @@ extension Scheduler {
     defer {
       lock()
       saver.worker = 0
-      slot.monitor.broadcast()
+      wake()
     }
     return try body()
   }
@@ -304,7 +311,7 @@ extension Scheduler {
   /// On the library thread. Called and left with the lock held.
   func save(_ handed: HandedSave) {
     handed.isStored = (try? save(at: tick())) != nil
-    slot.monitor.broadcast()
+    wake()
   }
 
   /// The governor's books, if the store has others.

@@ -18,7 +18,7 @@ package final class Scheduler: @unchecked Sendable {
   var saver: Saver
   var clock: Clock
   /// What a host's numbers of time are of.
-  package var units: Units { Units(clock.host) }
+  package var units: Units { owner == nil ? Units(clock.host) : .own }
   var conditions = Conditions(Signals(), at: .min)
   /// The constraints whose signals the host set by their bits, which the next such call clears unless it has them, too.
   var setByBit: Constraints = []
@@ -69,6 +69,8 @@ package final class Scheduler: @unchecked Sendable {
   var adoption = Adoption()
 
   var governance = Governance()
+  /// Who gives its runs, in another process; nil: it has the tasks itself.
+  package let owner: OwnerSource?
   /// What its tasks come from a fleet by, or nil.
   var node: SchedulerNode?
   var workers = Workers()
@@ -86,8 +88,9 @@ package final class Scheduler: @unchecked Sendable {
 
   private init(
     _ slot: Slot, life: UInt64, _ lifeNumber: UInt64, _ options: Options, _ hostClock: HostClock?,
-    _ threadHooks: ThreadHooks?, _ store: Store
+    _ threadHooks: ThreadHooks?, _ store: Store, _ owner: OwnerSource?
   ) {
+    self.owner = owner
     self.slot = slot
     self.life = life
     self.lifeNumber = lifeNumber
@@ -126,14 +129,23 @@ package final class Scheduler: @unchecked Sendable {
     return handle
   }
 
+  /// Opens one that works off what an owner gives.
+  ///
+  /// - Throws: `exhausted`.
+  package static func open(for owner: OwnerSource) throws(SeleneError) -> UInt64 {
+    followEndsOfThreads()
+    return try open(try Options(OptionsDraft(), .own), nil, on: Store(), owner)
+  }
+
   /// Opens one on a store, which is closed if that fails.
   static func open(
-    _ options: Options, _ hostClock: HostClock?, _ threadHooks: ThreadHooks? = nil, on store: Store
+    _ options: Options, _ hostClock: HostClock?, _ threadHooks: ThreadHooks? = nil, on store: Store,
+    _ owner: OwnerSource? = nil
   ) throws(SeleneError) -> UInt64 {
     do throws(SeleneError) {
       let (slot, life, number) = try Registry.claim(after: store.isDurable ? store.opened.life : nil)
       do throws(SeleneError) {
-        let scheduler = Scheduler(slot, life: life, number, options, hostClock, threadHooks, store)
+        let scheduler = Scheduler(slot, life: life, number, options, hostClock, threadHooks, store, owner)
         try scheduler.restore(try hostClock?.now())
         slot.monitor.lock()
         defer { slot.monitor.unlock() }
@@ -173,7 +185,9 @@ package final class Scheduler: @unchecked Sendable {
   ) throws(SeleneError) -> R {
     let (scheduler, moment) = try locked(cycle: handle, isQuestion: isQuestion)
     return try scheduler.leaving { () throws(SeleneError) in
-      guard let cycle = scheduler.cycle(handle) else { throw .closedHandle }
+      guard let cycle = scheduler.cycle(handle) else {
+        throw scheduler.owner?.refusal(ofCycle: handle, for: scheduler) ?? .closedHandle
+      }
       return try body(scheduler, cycle, moment)
     }
   }

@@ -217,7 +217,7 @@ extension SeleneError {
     SeleneError(.forked, "the handle belongs to the parent process; a child opens schedulers of its own")
   }
   /// This process is a child, and what the call stood on is its parent's.
-  var isOfChild: Bool { code == .forked }
+  var isOfChild: Bool { code == .forked && fault.told == nil }
   static var earlierLife: SeleneError {
     SeleneError(.staleRun, "run", "belongs to an earlier life of the scheduler")
   }

@@ -24,20 +24,20 @@ package struct WindowDraft {
 
 /// A window, checked.
 package struct Window {
-  let kinds: KindSet
-  let lanes: Int
-  let budget: Span
-  let reserve: Span
-  let strictFit: Bool
-  let isRolling: Bool
+  package let kinds: KindSet
+  package let lanes: Int
+  package let budget: Span
+  package let reserve: Span
+  package let strictFit: Bool
+  package let isRolling: Bool
   package let isInline: Bool
-  let hasLanes: Bool
+  package let hasLanes: Bool
   /// The budget bounds only how long it picks; its runs have no deadline of the window's (V1).
   let isOpenEnded: Bool
   /// It is a part of one that another pool was granted, which is charged already (L7).
   let joins: Bool
   /// The one task that shall run now, or nil; borrowed from the draft.
-  let task: UnsafeRawBufferPointer?
+  package let task: UnsafeRawBufferPointer?
 
   static let mostLanes: UInt32 = 1_024
 

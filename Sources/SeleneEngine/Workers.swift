@@ -11,6 +11,8 @@ enum Job {
   case coordinate(Cycle)
   /// Follows a driver until it is stopped.
   case drive(Driver)
+  /// Hears what an owner says.
+  case hear
   /// Makes durable what was accepted, for one who cannot wait for that.
   case save(HandedSave)
 
@@ -20,6 +22,7 @@ enum Job {
     case .lane: "selene/lane"
     case .coordinate: "selene/window"
     case .drive: "selene/driver"
+    case .hear: "selene/stop"
     case .save: "selene/store"
     }
   }
@@ -195,7 +198,7 @@ extension Scheduler {
     lock()
     if isOnWorker {
       workers.inHost -= 1
-      slot.monitor.broadcast()
+      wake()
     }
   }
 
@@ -212,7 +215,7 @@ extension Scheduler {
       } else if workers.isTellerCalled {
         workers.isTellerCalled = false
         // A close waits for that, too.
-        if isClosing { slot.monitor.broadcast() }
+        if isClosing { wake() }
         workers.thisThread(works: true)
         try standBy()
         workers.thisThread(works: false)
@@ -226,7 +229,7 @@ extension Scheduler {
     workers.alive -= 1
     let thread = platform_thread_number()
     workers.serving.removeAll { $0.thread == thread }
-    slot.monitor.broadcast()
+    wake()
     unlock()
   }
 
@@ -237,6 +240,7 @@ extension Scheduler {
     case .coordinate(let cycle):
       awaitEnd(of: cycle)
       _ = end(cycle, at: tick())
+    case .hear: try owner?.hear(self)
     case .save(let handed): save(handed)
     case .drive(let driver):
       let handle = Handle(.scheduler, slot: slot.index, number: slot.number).rawValue
@@ -246,7 +250,7 @@ extension Scheduler {
       guard slot.isOfThisProcess else { throw .forked }
       lock()
       driver.hasLeft = true
-      slot.monitor.broadcast()
+      wake()
     }
     try leave()
     lock()

@@ -94,6 +94,42 @@ static void test_order(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** Those that begin the first of their group while a window is open, on a store: their class is empty once the commit stands. */
+static void test_new_class(void) {
+    for (int way = 0; way < 4; way++) {
+        const int urgent = way / 2, count = way % 2 ? 20 : 1;
+        new_file();
+        selene_scheduler scheduler = open_with(10 * MIN, 0, file);
+        const selene_text first = SELENE_TEXT("first");
+        selene_window window = window_of(10 * MIN, 0, 1);
+        window.flags = SELENE_WINDOW_ROLLING;
+        add(scheduler, ordinary("first"));
+        for (int i = 0; i < count; i++) {
+            char id[16], group[16];
+            snprintf(id, sizeof id, "then%d", i);
+            snprintf(group, sizeof group, "group%d", i);
+            selene_task task = urgent ? ordinary(id) : expedited(id);
+            task.group = (selene_text){group, -1};
+            task.after = &first;
+            task.after_count = 1;
+            if (urgent) task.latest_begin = 1000 + i;
+            add(scheduler, task);
+        }
+        selene_cycle cycle = begin(scheduler, window);
+        CHECK_OK(selene_run_complete(next(cycle, "first"), SELENE_OUTCOME_NEW_DATA));
+        advance(950);
+        for (int i = 0; i < count; i++) {
+            char id[16];
+            snprintf(id, sizeof id, "then%d", i);
+            CHECK_OK(selene_run_complete(next(cycle, id), SELENE_OUTCOME_NEW_DATA));
+        }
+        next(cycle, NULL);
+        CHECK_OK(selene_cycle_end(cycle, NULL));
+        CHECK_OK(selene_scheduler_close(scheduler, 0));
+        remove_folder();
+    }
+}
+
 /** One that is near its latest begin, too, has one turn, among those; and the quota is as it was. */
 static void test_urgent_and_expedited(void) {
     selene_scheduler scheduler = open_with(10 * MIN, 0, NULL);
@@ -574,6 +610,8 @@ int main(int argc, char **argv) {
     run_test("W10 T5 an update makes it one or the other", test_update);
     run_test("W10 C8 stopped runs count until then", test_stops);
     run_test("W10 D1 the quota is kept", test_store);
+    run_test("W9 W10 one that is the first of its group begins while a window is open",
+             test_new_class);
     run_test("W10 never too little is counted of many runs", test_many);
     return check_end();
 }

@@ -10,11 +10,11 @@
 struct work {
     atomic_int calls, stops, destroyed, reason, at_once, most;
     atomic_int may_return;
-    /** Waits until it may return; gives no outcome; tries what it may not. */
-    int waits, is_silent, is_curious;
+    /** Waits until it may return; gives no outcome; tries what it may not; gives its outcome before it waits. */
+    int waits, is_silent, is_curious, is_early;
     selene_scheduler member;
     _Atomic selene_run run;
-    pthread_t thread;
+    _Atomic pthread_t thread;
 };
 
 static void handle(selene_run run, const selene_run_info *info, void *context) {
@@ -24,6 +24,7 @@ static void handle(selene_run run, const selene_run_info *info, void *context) {
     while (now > most && !atomic_compare_exchange_weak(&work->most, &most, now)) {
     }
     CHECK(info->run == run && info->id.length > 0);
+    if (work->is_early) (void)selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
     work->thread = pthread_self();
     atomic_store(&work->run, run);
     atomic_fetch_add(&work->calls, 1);
@@ -35,7 +36,8 @@ static void handle(selene_run run, const selene_run_info *info, void *context) {
     while (work->waits && !atomic_load(&work->may_return) && check_now() < until)
         check_sleep(MS);
     atomic_fetch_sub(&work->at_once, 1);
-    if (!work->is_silent) (void)selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+    if (!work->is_silent && !work->is_early)
+        (void)selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
 }
 
 static void stop(selene_run run, int32_t reason, void *context) {
@@ -283,8 +285,9 @@ static void test_ended(void) {
     CHECK_INT(1, report->stopped);
     CHECK(report->cycle == cycle);
     selene_report_destroy(report);
-    CHECK_INT(1, heard.reports);
+    /* On a thread of the library, as any such report. */
     WAIT_UNTIL(heard.destroyed == 1);
+    CHECK_INT(1, heard.reports);
     WAIT_UNTIL(work.stops == 1);
     CHECK_INT(SELENE_STOP_SHUTDOWN, work.reason);
     CHECK_OK(selene_scheduler_close(member, PATIENCE));
@@ -448,6 +451,52 @@ static void test_close_with_grace(void) {
     close_store(owner);
 }
 
+/** The same beside a lane that waits in a rolling window. */
+static void test_close_rolling(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    struct work work = {.waits = 1};
+    struct heard heard = {0};
+    selene_scheduler member = caller_of(file, &work);
+    selene_window window = lanes_of(3, SELENE_WINDOW_ROLLING);
+    pthread_t thread;
+    add(owner, "a");
+    CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
+    WAIT_UNTIL(work.calls == 1);
+    struct returning returning = {.member = member, .work = &work};
+    CHECK_INT(0, pthread_create(&thread, NULL, return_later, &returning));
+    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    pthread_join(thread, NULL);
+    CHECK_INT(0, work.stops);
+    WAIT_UNTIL(heard.destroyed == 1);
+    CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "a"));
+    close_store(owner);
+}
+
+/** A handler that has completed its run, and works on, keeps no report waiting behind the deadline. */
+static void test_works_on(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    struct work work = {.waits = 1, .is_early = 1};
+    struct heard heard = {0};
+    selene_scheduler member = caller_of(file, &work);
+    selene_window window = lanes_of(2, SELENE_WINDOW_ROLLING);
+    window.budget = S / 2;
+    window.reserve = 0;
+    add(owner, "a");
+    CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
+    WAIT_UNTIL(heard.destroyed == 1);
+    CHECK_INT(1, heard.reports);
+    CHECK_INT(1, heard.runs);
+    CHECK_INT(0, work.destroyed);
+    atomic_store(&work.may_return, 1);
+    CHECK_OK(selene_scheduler_close(member, PATIENCE));
+    WAIT_UNTIL(work.destroyed == 1);
+    close_store(owner);
+}
+
 /** Without one they are stopped, and wait again as before. */
 static void test_close_at_once(void) {
     const char *file = path("t.db");
@@ -571,6 +620,8 @@ int main(int argc, char **argv) {
     run_test("R3 a thread is left behind and another takes its place", test_left_behind);
     run_test("L5 a handler that is withdrawn ends when it returns", test_withdrawn);
     run_test("L9 a close with a grace lets runs complete and reports", test_close_with_grace);
+    run_test("L9 so does it beside a lane that waits in a rolling window", test_close_rolling);
+    run_test("L6 C5 a handler that works on keeps no report waiting", test_works_on);
     run_test("L9 a close without one stops them, and they wait as before", test_close_at_once);
     run_test("L10 who waits for a window hears that the owner was killed", test_owner_killed);
     run_test("L15 a handler forks, and the child leaves the threads alone", test_fork);

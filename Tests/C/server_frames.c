@@ -334,6 +334,51 @@ static void test_reused_number(void) {
     close_store(owner);
 }
 
+/** A process says how a run ended that another of its pool took. */
+static void test_of_another(void) {
+    const char *file = path("t.db");
+    static char body[65536];
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    CHECK_OK(selene_events_open(owner, 100, NULL));
+    selene_scheduler member = member_of(file, "pool");
+    selene_window window = SELENE_WINDOW_INIT;
+    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_event event = SELENE_EVENT_INIT;
+    selene_cycle cycle = 0;
+    int32_t step = SELENE_STEP_DONE, found = 1;
+    CHECK_OK(offer(member, "here"));
+    selene_task task = task_of("t");
+    task.handler = text_of("here");
+    CHECK_OK(selene_task_register(owner, &task, NULL));
+    CHECK_OK(selene_cycle_begin(member, &window, &cycle));
+    CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    do {
+        CHECK_OK(selene_events_next(owner, 0, &event, &found, NULL));
+        CHECK(found);
+    } while (event.type != SELENE_EVENT_STARTED);
+    int client = raw_client(file);
+    struct {
+        struct head head;
+        uint64_t present, length;
+        char pool[8];
+    } join = {{40, 88, 0, 2}, 1, 4, "pool"};
+    struct {
+        struct head head;
+        uint64_t run, outcome;
+    } complete = {{32, 112, 0, 3}, event.run, SELENE_OUTCOME_NEW_DATA};
+    CHECK(send(client, &join, sizeof join, MSG_NOSIGNAL) == sizeof join);
+    CHECK_INT(SELENE_OK, raw_answer(client, body, sizeof body));
+    CHECK(send(client, &complete, sizeof complete, MSG_NOSIGNAL) == sizeof complete);
+    CHECK_INT(SELENE_ERROR_INVALID_HANDLE, raw_answer(client, body, sizeof body));
+    CHECK(memmem(body, 4096, "another process took it", 23) != NULL);
+    close(client);
+    CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_scheduler_close(member, 0));
+    close_store(owner);
+}
+
 /** A request that is longer than the owner takes is refused before it is sent, and the connection goes on. */
 static void test_large_requests(void) {
     static char input[200000];
@@ -485,6 +530,7 @@ int main(int argc, char **argv) {
     else if (geteuid() != 0) skip_test(reused, 1, "not root");
     else if (!children_have_threads()) skip_test(reused, 1, EMULATED);
     else run_test(reused, test_reused_number);
+    run_test("L8 whoever guesses the number of another's run cannot end it", test_of_another);
     run_test("L12 a request that is too long is refused before it is sent", test_large_requests);
     tools_end();
     return check_end();

@@ -344,6 +344,49 @@ static void test_shared(void) {
     close_store(owner);
 }
 
+/** Nothing was left for one of them for a moment; it comes back to the window, which the other has kept open. */
+static void test_back_in_window(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    serve(owner);
+    selene_scheduler members[2];
+    selene_cycle cycles[2];
+    selene_run_info runs[2];
+    int32_t step = SELENE_STEP_DONE;
+    add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
+    add(owner, "b", "h", SELENE_PRIORITY_NORMAL);
+    for (int i = 0; i < 2; i++) {
+        runs[i] = (selene_run_info)SELENE_RUN_INFO_INIT;
+        members[i] = member_of(file, "pool");
+        CHECK_OK(offer(members[i], "h"));
+        CHECK_OK(selene_driver_open(members[i], NULL, NULL));
+        cycles[i] = granted(members[i]);
+        CHECK_OK(selene_cycle_next(cycles[i], &step, &runs[i], NULL));
+        CHECK_INT(SELENE_STEP_RUN, step);
+    }
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(selene_run_complete(runs[i].run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_next(cycles[1], &step, &runs[1], NULL));
+    CHECK_INT(SELENE_STEP_DONE, step);
+    CHECK_OK(selene_cycle_end(cycles[1], NULL));
+    settle(members[1]);
+    add(owner, "c", "h", SELENE_PRIORITY_NORMAL);
+    add(owner, "d", "h", SELENE_PRIORITY_NORMAL);
+    CHECK_OK(selene_cycle_next(cycles[0], &step, &runs[0], NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    /* The first may stand still now for as long as it likes. */
+    cycles[1] = granted(members[1]);
+    CHECK_OK(selene_cycle_next(cycles[1], &step, &runs[1], NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    CHECK_OK(selene_run_complete(runs[1].run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_cycle_end(cycles[1], NULL));
+    CHECK_OK(selene_run_complete(runs[0].run, SELENE_OUTCOME_NEW_DATA));
+    end_when_done(cycles[0]);
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(selene_scheduler_close(members[i], 0));
+    close_store(owner);
+}
+
 /* ---- ends ------------------------------------------------------------------------------------------ */
 
 /** The driver is stopped while a run of its window works: that is stopped, and another pool goes on. */
@@ -584,6 +627,7 @@ int main(int argc, char **argv) {
     run_test("L7 the owner's driver and those of members work side by side", test_owner_drives);
     run_test("L7 what the governor refuses no pool gets", test_governed);
     run_test("L7 members of a pool share its window", test_shared);
+    run_test("L7 who had nothing left for a moment comes back to the window", test_back_in_window);
     run_test("L7 a driver that is stopped frees its window", test_stopped);
     run_test("L7 a process that dies in its window frees it", test_killed);
     run_test("L10 a driver goes on with the next owner", test_next_owner);

@@ -269,7 +269,6 @@ static void test_lies(void) {
         {"a run that is there and is not", 104, 16, 0, 0},
         {"a step that is none", 104, 24, 77, 0},
         {"a window without a number", 106, 16, 0, 0},
-        {"a window of which nobody will hear", 105, 32, UINT64_MAX, 0},
     };
     selene_scheduler owner = open_furnished(path("t.db"));
     lie = tell_one;
@@ -297,6 +296,46 @@ static void test_lies(void) {
     selene_scheduler connection = connect_here();
     CHECK_OK(ask_all(connection, SELENE_HOUR));
     CHECK_OK(selene_scheduler_close(connection, 0));
+    close_door(owner);
+}
+
+static atomic_int may_return;
+
+/** Runs until it is let go, so that a lane beside it has to wait. */
+static void hold(selene_run run, const selene_run_info *info, void *context) {
+    (void)info;
+    (void)context;
+    while (!atomic_load(&may_return))
+        check_sleep(MS);
+    (void)selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
+}
+
+/** Only an owner whose host tells the time says that waiting is of no use, and that begins no window with threads. */
+static void test_waits_in_vain(void) {
+    selene_scheduler owner = open_furnished(path("t.db")), connection = 0;
+    selene_window window = SELENE_WINDOW_INIT;
+    lie = tell_one;
+    open_door(owner, stand);
+    CHECK_OK(selene_group_set_limit(owner, "narrow", -1, 1));
+    for (int i = 0; i < 2; i++) {
+        selene_task task = task_of(i ? "one" : "two");
+        task.handler = text_of("hold");
+        task.group = text_of("narrow");
+        CHECK_OK(selene_task_register(owner, &task, NULL));
+    }
+    memset(&one, 0, sizeof one);
+    one.operation = 104;
+    one.at = 40;
+    one.word = UINT64_MAX;
+    CHECK_OK(connect_at_door(&connection));
+    CHECK_OK(selene_handler_register(connection, "hold", -1, hold, NULL, NULL, NULL));
+    window.lanes = 2;
+    window.budget = SELENE_HOUR;
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_run(connection, &window, NULL));
+    CHECK(selene_status_fault()->flags & SELENE_FAULT_IN_DOUBT);
+    atomic_store(&may_return, 1);
+    one.operation = UINT16_MAX;
+    CHECK_OK(selene_scheduler_close(connection, PATIENCE));
     close_door(owner);
 }
 
@@ -468,6 +507,7 @@ int main(int argc, char **argv) {
     if (geteuid() != 0) skip_test(named, 1, "not root");
     else run_test(named, test_named_user);
     run_test("L20 an answer that makes no sense is none", test_lies);
+    run_test("L20 a lane that would wait in vain ends its window", test_waits_in_vain);
     run_test("L20 whatever comes, what is answered OK can be read", test_any_lie);
     tools_end();
     return check_end();

@@ -793,6 +793,39 @@ static void test_store(void) {
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
+/* Beside a run at work lanes wait on a store as in memory: nothing is written, so none wakes the others. */
+static void test_lanes_on_store(void) {
+    selene_options options = stored_options(file_named("lanes"));
+    selene_scheduler scheduler = open_told_with(options);
+    selene_window window = window_of(2 * H, S, 5);
+    struct lane_thread others[4];
+    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_lane lane = 0;
+    selene_cycle cycle = 0;
+    int32_t step = -1;
+    window.flags = SELENE_WINDOW_LANES | SELENE_WINDOW_ROLLING;
+    window.kinds = PROCESSING;
+    CHECK_OK(selene_handler_register(scheduler, "now", -1, NULL, NULL, NULL, NULL));
+    add(scheduler, once_of("now"));
+    CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
+    CHECK_OK(selene_lane_open(cycle, &lane));
+    CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, 0, &step, &info, NULL));
+    CHECK_INT(SELENE_STEP_RUN, step);
+    for (int i = 0; i < 4; i++) {
+        others[i] = (struct lane_thread){.scheduler = scheduler, .cycle = cycle};
+        CHECK_INT(0, pthread_create(&others[i].thread, NULL, lane_main, &others[i]));
+    }
+    int64_t due = still(scheduler);
+    for (int i = 1; i <= 20; i++)
+        CHECK_INT(due, reach(scheduler, START + i * S));
+    CHECK_OK(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA));
+    CHECK_OK(selene_lane_close(lane));
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(0, pthread_join(others[i].thread, NULL));
+    CHECK_OK(selene_cycle_end(cycle, NULL));
+    CHECK_OK(selene_scheduler_close(scheduler, H));
+}
+
 /* A handler that makes no progress is asked to stop at its limit, and is over at the end of its grace. */
 static void test_stall(void) {
     selene_scheduler scheduler = open_told();
@@ -829,6 +862,7 @@ int main(int argc, char **argv) {
     run_test("B3 so does a close, which asks to stop in its last tenth", test_close);
     run_test("B3 a handler at work keeps time from going on, where that is asked for", test_busy);
     run_test("B3 a store at work is waited for", test_store);
+    run_test("V22 B3 idle lanes of a host rest on a store, too", test_lanes_on_store);
     run_test("B3 a stall limit is exact", test_stall);
     run_test("B3 a sleep ends with its run", test_sleep_ends);
     run_test("B3 a handler at work is not hidden by two threads that sleep for another run",

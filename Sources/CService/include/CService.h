@@ -110,66 +110,82 @@ int32_t service_connect(const char *_Nullable path, uint64_t path_length,
                         const char *_Nullable pool, uint64_t pool_length, int64_t wait,
                         int64_t timeout, int64_t server_user, uint64_t *_Nonnull out_connection,
                         service_failure *_Nonnull failure);
-int32_t service_disconnect(uint64_t connection, int64_t grace, service_failure *_Nonnull failure);
-// The same for a cycle or a run of a connection, whose handle comes before the words.
-int32_t service_ask_of(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b, uint64_t c,
-                       uint64_t d, service_failure *_Nonnull failure);
-// What a host gives as a handler. It is the connection's when this answers 0, and ends when it is unregistered or the
-// connection is closed.
-typedef struct service_handler {
-    void (*_Nullable run)(void);
-    void (*_Nullable stop)(void);
-    void *_Nullable context;
-    void (*_Nullable destroy)(void *_Nullable context);
-} service_handler;
-int32_t service_handler_add(uint64_t connection, const char *_Nonnull name, uint64_t length,
-                            const service_handler *_Nonnull handler,
+// A connection is about to be closed, within so many ns; refused where another thread does it. Then it is closed.
+int32_t service_leaving(uint64_t connection, int64_t grace, service_failure *_Nonnull failure);
+void service_disconnect(uint64_t connection);
+
+// ---- A scheduler of this process whose runs the owner of a connection gives ----
+
+// What it is told: of a run, by its number here, that it shall stop, why, and whether it is over with that; 0: its windows may
+// have something, or a connection is there again; UINT64_MAX: the connection has ended. Called with the turn.
+typedef void (*service_told)(void *_Nonnull context, uint64_t run, int32_t reason, int32_t is_over);
+// It, or 0.
+int32_t service_link_worker(uint64_t connection, uint64_t *_Nonnull out_worker,
                             service_failure *_Nonnull failure);
-int32_t service_handler_remove(uint64_t connection, const char *_Nonnull name, uint64_t length,
-                               service_failure *_Nonnull failure);
-int32_t service_cycle_begin(uint64_t connection, const void *_Nullable window,
-                            uint64_t *_Nonnull out_cycle, service_failure *_Nonnull failure);
-// *out_run, a selene_run_info, lives until the run has an outcome.
-int32_t service_cycle_next(uint64_t cycle, int32_t *_Nonnull out_step,
-                           const void *_Nullable *_Nonnull out_run, int64_t *_Nonnull out_wake_at,
+// It is the connection's from now on, unless it has one already or is being closed; end is called when it is told nothing more.
+int32_t service_link_attach(uint64_t connection, uint64_t worker, service_told _Nonnull told,
+                            void (*_Nonnull end)(void *_Nonnull context), void *_Nonnull context,
+                            uint64_t *_Nonnull out_worker, service_failure *_Nonnull failure);
+
+// The turn: whoever has it asks, and nobody else hears the owner until it gives the turn back. NULL: the failure says why.
+void *_Nullable service_link_enter(uint64_t connection, service_failure *_Nonnull failure);
+void service_link_exit(void *_Nonnull link);
+
+// With the turn. Numbers of cycles and runs are the connection's, which stay where the next owner goes on with a run.
+int32_t service_link_offer(void *_Nonnull link, const char *_Nonnull name, uint64_t length,
+                           int32_t is_called, service_failure *_Nonnull failure);
+void service_link_withdraw(void *_Nonnull link, const char *_Nonnull name, uint64_t length);
+enum { SERVICE_LINK_TAKES = 0, SERVICE_LINK_CALLS = 1, SERVICE_LINK_CALLS_LATER = 2 };
+int32_t service_link_begin(void *_Nonnull link, const void *_Nullable window, int32_t how,
+                           uint64_t *_Nonnull out_cycle, int64_t *_Nonnull out_deadline,
                            service_failure *_Nonnull failure);
-
-// What a host has for a run: set, or read, as long as that has not come back.
-int32_t service_run_user(uint64_t run, int32_t is_set, void *_Nullable *_Nonnull user,
-                         service_failure *_Nonnull failure);
-// Lanes of a cycle that was begun for them (C20). *out_run lives until the next call with the lane.
-int32_t service_lane_open(uint64_t cycle, uint64_t *_Nonnull out_lane,
+// What there is to do: a run (a selene_run_info for free, with the connection's number), or until when to wait, by the owner's
+// clock, and how long that is; -1: waiting is of no use. Of a driver's step the lanes of the window that was granted.
+typedef struct service_step_taken {
+    void *_Nullable run;
+    int32_t step, lanes;
+    int64_t until, delay;
+} service_step_taken;
+// The last run of a lane (0: none) comes back with its outcome (-1: none). pulls: a host takes the runs, and does not wait.
+int32_t service_link_take(void *_Nonnull link, uint64_t cycle, uint64_t last, int32_t outcome,
+                          int32_t pulls, service_step_taken *_Nonnull out,
                           service_failure *_Nonnull failure);
-int32_t service_lane_next(uint64_t lane, int32_t outcome, int64_t timeout,
-                          int32_t *_Nonnull out_step, const void *_Nullable *_Nonnull out_run,
-                          int64_t *_Nonnull out_wake_at, service_failure *_Nonnull failure);
-int32_t service_lane_close(uint64_t lane, service_failure *_Nonnull failure);
-// *out_report, a selene_report for free, is NULL where time was up before.
-int32_t service_cycle_wait(uint64_t cycle, int64_t timeout, void *_Nullable *_Nonnull out_report,
-                           int64_t *_Nonnull out_wake_at, service_failure *_Nonnull failure);
-
-// Windows whose handlers are called here: a selene_window, and who gets the selene_report of one that goes on.
-typedef struct service_receiver {
-    void (*_Nullable report)(const void *_Nonnull report, void *_Nullable context);
-    void *_Nullable context;
-    void (*_Nullable destroy)(void *_Nullable context);
-} service_receiver;
-int32_t service_cycle_run(uint64_t connection, const void *_Nullable window,
-                          void *_Nullable *_Nonnull out_report, service_failure *_Nonnull failure);
-// The receiver is the connection's when this answers 0.
-int32_t service_cycle_run_async(uint64_t connection, const void *_Nullable window,
-                                const service_receiver *_Nonnull receiver,
-                                uint64_t *_Nonnull out_cycle, int64_t *_Nonnull out_deadline,
-                                service_failure *_Nonnull failure);
-
-// A driver that opens the windows which the owner grants, on a thread of the library or stepped by the host: a selene_driver.
-int32_t service_driver_open(uint64_t connection, const void *_Nullable driver, int32_t has_thread,
-                            int32_t *_Nullable out_fd, service_failure *_Nonnull failure);
-int32_t service_driver_step(uint64_t connection, uint64_t *_Nonnull out_cycle,
-                            int64_t *_Nonnull out_wake_at, service_failure *_Nonnull failure);
-int32_t service_driver_wait(uint64_t connection, int64_t timeout, int32_t *_Nonnull out_ready,
-                            service_failure *_Nonnull failure);
-int32_t service_driver_stop(uint64_t connection, int64_t grace, service_failure *_Nonnull failure);
+// An outcome that nobody could be asked to take: the next owner is told.
+void service_link_keep(void *_Nonnull link, uint64_t run, int32_t outcome);
+int32_t service_link_progress(void *_Nonnull link, uint64_t cycle, service_step_taken *_Nonnull out,
+                              service_failure *_Nonnull failure);
+// *out_report is a selene_report for free.
+int32_t service_link_end(void *_Nonnull link, uint64_t cycle, void *_Nullable *_Nonnull out_report,
+                         service_failure *_Nonnull failure);
+void *_Nonnull service_report_copy(const void *_Nonnull report);
+int32_t service_link_drain(void *_Nonnull link, uint64_t cycle, int64_t grace,
+                           service_failure *_Nonnull failure);
+// What is taken waits again, as before the runs.
+void service_link_rest(void *_Nonnull link);
+// A function of a run: four words behind its number.
+int32_t service_link_ask(void *_Nonnull link, uint64_t run, uint32_t operation,
+                         const uint64_t *_Nonnull words, service_failure *_Nonnull failure);
+// A driver, which is a selene_driver; calls: its windows' handlers are called here.
+int32_t service_link_drive(void *_Nonnull link, const void *_Nullable driver, int32_t calls,
+                           service_failure *_Nonnull failure);
+int32_t service_link_step(void *_Nonnull link, uint64_t *_Nonnull out_cycle,
+                          service_step_taken *_Nonnull out, service_failure *_Nonnull failure);
+void service_link_undrive(void *_Nonnull link);
+// The owner tells of runs and windows from now on.
+int32_t service_link_hear(void *_Nonnull link, service_failure *_Nonnull failure);
+// What is told of a cycle whose owner has gone.
+void service_link_lost(uint64_t connection, service_failure *_Nonnull failure);
+// Ends the connection to an owner that does not keep to the protocol.
+void service_link_drop(void *_Nonnull link);
+// Reaches an owner, and tells it what goes on here.
+int32_t service_link_settle(void *_Nonnull link, service_failure *_Nonnull failure);
+// Runs that are at work here may be awaited by the next owner: goes there if there is one. In how many ns to look again.
+int64_t service_link_return(void *_Nonnull link);
+// Without the turn, by one thread: whether one that reads can be woken.
+int32_t service_link_bell(uint64_t connection);
+// Without the turn: reads news until there is some, it is rung for, or so many ns have passed.
+void service_link_read(uint64_t connection, int64_t span);
+void service_link_ring(uint64_t connection);
 
 // Who is connected to a scheduler of this process; a selene_clients in one piece, for free.
 void *_Nonnull service_clients(uint64_t scheduler);
@@ -187,18 +203,9 @@ int32_t service_events_next(uint64_t connection, int64_t timeout,
                             service_failure *_Nonnull failure);
 int32_t service_events_close(uint64_t connection, service_failure *_Nonnull failure);
 
-// Whether a number has the type of the handle of a connection, or of a cycle, a run or a lane of one, open or not.
+// Whether a number has the type of the handle of a connection, open or not.
 static inline int32_t service_is_connection(uint64_t handle) {
     return handle >> 56 == 0x44;
-}
-static inline int32_t service_is_cycle(uint64_t handle) {
-    return handle >> 56 == 0x46;
-}
-static inline int32_t service_is_lane(uint64_t handle) {
-    return handle >> 56 == 0x48;
-}
-static inline int32_t service_is_run(uint64_t handle) {
-    return handle >> 56 == 0x47;
 }
 
 #endif

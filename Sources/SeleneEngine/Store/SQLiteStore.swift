@@ -273,6 +273,18 @@ package final class SQLiteStore: Store {
 
   // MARK: Saving
 
+  override func hasChanges(_ table: TaskTable, _ state: StoredState) -> Bool {
+    guard let journal = table.journal else { return false }
+    return !journal.isEmpty || !table.handlerTimes.unsavedPlaces.isEmpty || table.terms.groups.isUnsaved
+      || table.terms.conditions.isUnsaved || table.pauses.isUnsaved || isOther(state)
+  }
+
+  /// Whether what is kept of the scheduler itself is another than was written.
+  private func isOther(_ state: StoredState) -> Bool {
+    state.life != written.life || state.lastRefresh != written.lastRefresh
+      || state.lastProcessing != written.lastProcessing || state.generator != written.generator
+  }
+
   override func save(
     _ table: TaskTable, _ state: StoredState, _ books: StoredBooks? = nil, isLast: Bool
   ) throws(SeleneError) {
@@ -286,10 +298,7 @@ package final class SQLiteStore: Store {
     // What is paused, or is due at another instant than was computed, has no time of that, nor has what is no record.
     let isUntimed =
       (isMore || !journal.isEmpty) && changes.newest <= written.lastSeen && state.lastSeen > written.lastSeen
-    let mustWriteState =
-      isLast || isUntimed || changes.removed > 0 || state.life != written.life
-      || state.lastRefresh != written.lastRefresh
-      || state.lastProcessing != written.lastProcessing || state.generator != written.generator
+    let mustWriteState = isLast || isUntimed || changes.removed > 0 || isOther(state)
     guard mustWriteState || isMore || !journal.isEmpty else { return }
     platform_fork_hold()
     defer { platform_fork_release() }

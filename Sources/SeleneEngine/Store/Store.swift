@@ -56,6 +56,9 @@ package class Store {
   /// Where it is kept, or nil.
   var path: Bytes? { nil }
 
+  /// Whether a save would write something, also without books and changes of runs.
+  func hasChanges(_ table: TaskTable, _ state: StoredState) -> Bool { true }
+
   /// Makes the differences durable in one commit.
   ///
   /// - Parameter books: those of the governor, if they are other than the store's.

@@ -37,6 +37,8 @@ def test_it_goes_before_others_while_the_quota_lasts() -> None:
         why = scheduler.explain("later")
         assert not why.expedited
         assert [reason.code for reason in why.reasons] == [selene.ReasonCode.OUT_OF_QUOTA]
+        # It is an ordinary task, which waits for a window alone.
+        assert why.runnable
         assert why.reasons[0].may_change_at == clock.now + timedelta(days=1)
         assert "have used their quota" in str(why)
         with pytest.raises(selene.OutOfQuota) as refused:

@@ -188,8 +188,10 @@ class Explanation:
 
     @property
     def _lasting(self) -> list[Reason]:
-        """The reasons that a new window does not end."""
-        return [reason for reason in self.reasons if reason.code is not ReasonCode.DID_NOT_FIT]
+        """The reasons that a new window does not end: an expedited task out of quota is an ordinary one."""
+        return [
+            reason for reason in self.reasons if reason.code not in (ReasonCode.DID_NOT_FIT, ReasonCode.OUT_OF_QUOTA)
+        ]
 
     @property
     def estimate(self) -> float:
