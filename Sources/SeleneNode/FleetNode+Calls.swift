@@ -17,7 +17,7 @@ extension FleetNode {
   package var nextWake: Instant {
     guard !isClosed else { return Time.never }
     var wake = closesAt ?? Time.never
-    if !working.isEmpty { wake = min(wake, isLeaving ? min(stopsAt, lastReturnAt) : Time.never) }
+    if !working.isEmpty && isLeaving { wake = min(wake, now < stopsAt ? stopsAt : lastReturnAt) }
     for one in incarnations where !one.isOver { wake = min(wake, one.believesUntil(options)) }
     if let room, !ready.isEmpty { wake = min(wake, room.until, stallsAt ?? Time.never) }
     if let underWay { return min(wake, underWay.deadline) }

@@ -997,6 +997,26 @@ import Testing
     #expect(desk.node.nextWake == Time.never)
   }
 
+  @Test("V5 a node that closes sleeps while what it asked to stop works on, and gives it back in the last twentieth")
+  func closesBesideWork() throws {
+    let desk = try NodeDesk.working(1, lanes: 1)
+    let begun = desk.now
+    desk.change { $0.close(at: desk.now, grace: 10 * Time.second) }
+    func reach(_ instant: Instant) throws {
+      while desk.now < instant {
+        if let words = desk.call()?.words { throw Differs("\(words) at \(desk.now - begun)") }
+        #expect(desk.node.nextWake > desk.now)
+        desk.now = min(desk.node.nextWake, instant)
+      }
+    }
+    try reach(begun + 9 * Time.second)
+    _ = desk.call()
+    #expect(desk.takeActions().contains { if case .stop(1, .leaving) = $0 { true } else { false } })
+    #expect(desk.node.nextWake == begun + 9_500 * Time.millisecond)
+    desk.now = desk.node.nextWake
+    #expect(try desk.turn().back.map(\.run) == [1])
+  }
+
   @Test("a node that closes without a database ends after its grace")
   func closesAlone() throws {
     let desk = try NodeDesk.joined()
