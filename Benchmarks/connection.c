@@ -104,7 +104,7 @@ static void register_one(struct way *way, const char *id, int32_t kind) {
     task.handler = (selene_text){"work", -1};
     task.kind = kind;
     task.schedule = SELENE_SCHEDULE_ONCE;
-    task.expected_response = SELENE_MICROSECOND;
+    task.expected_response = 0;
     stop_if(selene_task_register(way->scheduler, &task, NULL), id);
 }
 
