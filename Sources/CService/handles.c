@@ -118,13 +118,14 @@ int32_t wire_enter(wire_entry *entry, uint64_t kind, service_failure *failure) {
                      "%d servers and connections are open, which is the limit", SLOTS);
 }
 
-static wire_entry *acquire(uint64_t handle, size_t slot, uint64_t kind, const char *noun,
-                           service_failure *failure) {
+wire_entry *wire_acquire(uint64_t handle, uint64_t kind, service_failure *failure) {
+    const char *noun = kind == WIRE_SERVER ? "server" : "scheduler";
+    size_t slot = handle >> 40 & 0xFFFF;
     wire_entry *entry = NULL;
     pthread_mutex_lock(&table);
     if (slot < SLOTS) entry = entries[slot];
     if (entry != NULL && entry->handle >> 56 != (0x40 | kind)) entry = NULL;
-    if (entry == NULL || (handle != 1 && entry->handle != handle)) {
+    if (entry == NULL || entry->handle != handle) {
         entry = NULL;
         wire_fail(failure, SELENE_ERROR_INVALID_HANDLE, noun, NULL, "%s is not an open handle",
                   handle == 0 ? "0" : "a handle that is closed, or a number that is not a handle,");
@@ -137,16 +138,6 @@ static wire_entry *acquire(uint64_t handle, size_t slot, uint64_t kind, const ch
     }
     pthread_mutex_unlock(&table);
     return entry;
-}
-
-wire_entry *wire_acquire(uint64_t handle, uint64_t kind, service_failure *failure) {
-    return acquire(handle, handle >> 40 & 0xFFFF, kind,
-                   kind == WIRE_SERVER ? "server" : "scheduler", failure);
-}
-
-wire_entry *wire_acquire_at(size_t slot, uint64_t kind, const char *noun,
-                            service_failure *failure) {
-    return acquire(1, slot, kind, noun, failure);
 }
 
 void wire_leave(wire_entry *entry) {

@@ -176,8 +176,6 @@ typedef struct wire_entry {
 
 int32_t wire_enter(wire_entry *entry, uint64_t kind, service_failure *failure);
 wire_entry *wire_acquire(uint64_t handle, uint64_t kind, service_failure *failure);
-// The same for what a handle of another kind belongs to, by its place.
-wire_entry *wire_acquire_at(size_t slot, uint64_t kind, const char *noun, service_failure *failure);
 void wire_leave(wire_entry *entry);
 // Takes the handle from the table; 0 if another call did so. One that is awaited has its end told with wire_gone.
 int wire_retire(wire_entry *entry, int is_awaited);

@@ -5,30 +5,6 @@ import CService
 import SeleneCore
 import SeleneEngine
 
-/// What the owner, or the connection to it, refused.
-private func refused(_ failure: UnsafePointer<service_failure>) -> SeleneError {
-  func text(_ place: Int32) -> Detail {
-    let start = service_text(failure, place)
-    var count = 0
-    while start[count] != 0 { count += 1 }
-    return "\(text: UnsafeRawBufferPointer(start: start, count: count))"
-  }
-  var told = ToldFault(
-    status: failure.pointee.status, sentence: text(0), texts: [text(1), text(2), text(3), text(4), text(5)])
-  (told.flags, told.unit, told.value) = (failure.pointee.flags, failure.pointee.unit, failure.pointee.value)
-  (told.least, told.greatest) = (failure.pointee.least, failure.pointee.greatest)
-  return SeleneError(told: told)
-}
-
-/// Makes a call of CService; throws what it leaves.
-func calling(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) throws(SeleneError) {
-  let refusal = withUnsafeTemporaryAllocation(of: service_failure.self, capacity: 1) { room -> SeleneError? in
-    guard let failure = room.baseAddress else { return nil }
-    return call(failure) != 0 ? refused(failure) : nil
-  }
-  if let refusal { throw refusal }
-}
-
 private func given(_ taken: service_step_taken) -> GivenStep {
   guard let block = taken.run else {
     return taken.step == SELENE_STEP_WAIT ? .wait(until: taken.until, delay: taken.delay) : .done
@@ -161,7 +137,7 @@ extension OwnerLink {
       lost: {
         var failure = service_failure()
         service_link_lost(connection, &failure)
-        return refused(&failure)
+        return SeleneError(failure: &failure)
       })
   }
 }

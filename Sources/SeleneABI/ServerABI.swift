@@ -32,9 +32,33 @@ private func ask(
 
 /// The same for a call of CService.
 func attempt(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) -> selene_status {
-  let failure = UnsafeMutablePointer<service_failure>.allocate(capacity: 1)
-  defer { failure.deallocate() }
-  return call(failure) == 0 ? 0 : fail(failure)
+  attempt { () throws(SeleneError) in try calling(call) }
+}
+
+/// Makes a call of CService; throws what it leaves.
+func calling(_ call: (UnsafeMutablePointer<service_failure>) -> Int32) throws(SeleneError) {
+  let refusal = withUnsafeTemporaryAllocation(of: service_failure.self, capacity: 1) { room -> SeleneError? in
+    guard let failure = room.baseAddress else { return nil }
+    return call(failure) != 0 ? SeleneError(failure: failure) : nil
+  }
+  if let refusal { throw refusal }
+}
+
+extension SeleneError {
+  /// What a call of CService left: the owner, or the connection to it, refused.
+  init(failure: UnsafePointer<service_failure>) {
+    func text(_ place: Int32) -> Detail {
+      let start = service_text(failure, place)
+      var count = 0
+      while start[count] != 0 { count += 1 }
+      return "\(text: UnsafeRawBufferPointer(start: start, count: count))"
+    }
+    var told = ToldFault(
+      status: failure.pointee.status, sentence: text(0), texts: [text(1), text(2), text(3), text(4), text(5)])
+    (told.flags, told.unit, told.value) = (failure.pointee.flags, failure.pointee.unit, failure.pointee.value)
+    (told.least, told.greatest) = (failure.pointee.least, failure.pointee.greatest)
+    self.init(told: told)
+  }
 }
 
 // MARK: Options

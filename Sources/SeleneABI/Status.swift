@@ -36,8 +36,8 @@ func attempt(
 /// The status of an error; its fault is this thread's from now on, as data and as a sentence.
 @inline(never)
 func fail(_ error: SeleneError) -> selene_status {
-  Log.report(error)
   if let told = error.fault.told { return fail(told) }
+  Log.report(error)
   let fault = error.fault
   Failure.put(fault.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
   Failure.fault.pointee = selene_fault(
@@ -57,25 +57,6 @@ private func fail(_ told: ToldFault) -> selene_status {
     allowed: Failure.put(told.texts[3], 4), problem: Failure.put(told.texts[4], 5), value: told.value,
     least: told.least, greatest: told.greatest)
   return told.status
-}
-
-/// The status of what failed behind a connection; what is told of it is this thread's from now on.
-@inline(never)
-func fail(_ failure: UnsafePointer<service_failure>) -> selene_status {
-  @discardableResult
-  func put(_ place: Int32) -> selene_text {
-    let (start, longest) = (service_text(failure, place), (place == 0 ? Int(PLATFORM_DETAIL_SIZE) : Failure.room) - 1)
-    var count = 0
-    while start[count] != 0 { count += 1 }
-    let text = UnsafeRawBufferPointer(start: start, count: count)
-    return Failure.put("\(text: text)", Int(place), atMost: longest)
-  }
-  put(0)
-  Failure.fault.pointee = selene_fault(
-    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: failure.pointee.flags, status: failure.pointee.status,
-    unit: failure.pointee.unit, field: put(1), subject: put(2), found: put(3), allowed: put(4), problem: put(5),
-    value: failure.pointee.value, least: failure.pointee.least, greatest: failure.pointee.greatest)
-  return failure.pointee.status
 }
 
 /// What this thread's last failed call left: the sentence, five texts of at most 255 bytes, and the struct.

@@ -227,7 +227,7 @@ package final class OwnerSource {
     guard let number = cycle.owned?.number else { return }
     try asking(scheduler) { (turn) throws(SeleneError) in try link.drain(turn, number, grace) }
     cycle.isDone = true
-    wakeAll(scheduler)
+    scheduler.wakeAll()
   }
 
   /// Ends a cycle that nobody here knows of yet.
@@ -279,7 +279,7 @@ package final class OwnerSource {
       cycle.receivers = []
     }
     driver?.poke()
-    wakeAll(scheduler)
+    scheduler.wakeAll()
   }
 
   /// What is said of a handle that is none.
@@ -376,7 +376,7 @@ package final class OwnerSource {
       scheduler.comeBackIfDone(run)
     }
     if scheduler.hasNews && scheduler.hasTellers { _ = scheduler.callTeller() }
-    wakeAll(scheduler)
+    scheduler.wakeAll()
   }
 
   /// A thread hears the owner from now on, so that stop functions are called and drivers woken.
@@ -482,14 +482,8 @@ package final class OwnerSource {
   @inline(__always)
   func wake() { if readerWantsAll && reader != 0 { ring() } }
 
-  /// The same, which also one looks at who waits only for news.
-  func wakeAll(_ scheduler: Scheduler) {
-    scheduler.slot.monitor.broadcast()
-    ring()
-  }
-
   /// Who reads looks up, unless it is this thread.
-  private func ring() { if reader != 0 && reader != platform_thread_number() { link.ring() } }
+  func ring() { if reader != 0 && reader != platform_thread_number() { link.ring() } }
 
   // MARK: The driver (L7)
 
@@ -579,7 +573,7 @@ package final class OwnerSource {
   /// Nothing more begins; what is called here has a grace, in the last part of which the owner asks it to stop.
   func letFinish(within grace: Span, for scheduler: Scheduler) {
     for cycle in scheduler.cycles where grace > 0 { try? drain(cycle, grace: grace, for: scheduler) }
-    wakeAll(scheduler)
+    scheduler.wakeAll()
   }
 
   /// The connection is about to be closed: what it took waits again, and its cycles are reported.
@@ -594,7 +588,7 @@ package final class OwnerSource {
     }
     for cycle in scheduler.cycles { _ = endAnyway(cycle, for: scheduler, at: now) }
     isOver = true
-    wakeAll(scheduler)
+    scheduler.wakeAll()
   }
 }
 
@@ -623,6 +617,12 @@ extension Scheduler {
   func wake() {
     slot.monitor.broadcast()
     owner?.wake()
+  }
+
+  /// The same of what also concerns a thread that waits only for an owner's news.
+  func wakeAll() {
+    slot.monitor.broadcast()
+    owner?.ring()
   }
 }
 

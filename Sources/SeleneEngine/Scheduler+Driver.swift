@@ -245,14 +245,12 @@ extension Scheduler {
 
   private static func step(_ handle: UInt64, _ driver: Driver) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant) {
     var hearing = Hearing()
-    let granted = try enter(handle) { (scheduler, moment) throws(SeleneError) -> (cycle: Cycle?, wakeAt: Instant)? in
-      guard let owner = scheduler.owner else { return nil }
+    var act = try enter(handle) { (scheduler, moment) throws(SeleneError) -> Act in
       try scheduler.check(driver)
-      return try owner.step(driver, for: scheduler, at: moment.now)
-    }
-    if let granted { return granted }
-    var act = try enter(handle) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.check(driver)
+      if let owner = scheduler.owner {
+        let granted = try owner.step(driver, for: scheduler, at: moment.now)
+        return .done(granted.cycle, wakeAt: granted.wakeAt)
+      }
       scheduler.endForgotten(.all, of: driver.member?.pool, at: moment.now)
       // Nobody keeps what was granted beyond its time.
       for cycle in scheduler.cycles where cycle.isDriven && cycle.isForgotten(at: moment.now) {

@@ -188,7 +188,7 @@ extension Scheduler {
   func letFinish(_ cycle: Cycle) {
     cycle.isDone = true
     table.waits.endWindow(cycle.waitNumber, at: clock.last)
-    if let owner { owner.wakeAll(self) } else { wake() }
+    wakeAll()
   }
 
   /// Starts nothing more in a cycle; its runs have a grace, after which they are stopped (V5).

@@ -158,7 +158,7 @@ extension Scheduler {
     cycle.lanes -= 1
     cycle.lookingLanes -= 1
     while callLane(of: cycle) {}
-    if let owner { owner.wakeAll(self) } else { wake() }
+    wakeAll()
   }
 
   /// A lane waits: in line if another one looks. Called and left with the lock held.

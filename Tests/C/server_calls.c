@@ -422,8 +422,15 @@ static void *return_later(void *context) {
     return NULL;
 }
 
-/** With a grace a close lets runs complete, begins nothing more, and reports. */
+/** Closes with a grace while the handler works. */
+static void close_beside(struct returning *own) {
+    pthread_t thread;
+    CHECK_INT(0, pthread_create(&thread, NULL, return_later, own));
+    CHECK_OK(selene_scheduler_close(own->member, PATIENCE));
+    CHECK_INT(0, pthread_join(thread, NULL));
+}
 
+/** With a grace a close lets runs complete, begins nothing more, and reports. */
 static void test_close_with_grace(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_here(file);
@@ -432,15 +439,12 @@ static void test_close_with_grace(void) {
     struct heard heard = {0};
     selene_scheduler member = caller_of(file, &work);
     selene_window window = lanes_of(1, 0);
-    pthread_t thread;
     add(owner, "a");
     add(owner, "b");
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
     WAIT_UNTIL(work.calls == 1);
     struct returning returning = {.member = member, .work = &work};
-    CHECK_INT(0, pthread_create(&thread, NULL, return_later, &returning));
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
-    pthread_join(thread, NULL);
+    close_beside(&returning);
     CHECK_INT(1, work.calls);
     CHECK_INT(0, work.stops);
     WAIT_UNTIL(heard.destroyed == 1);
@@ -460,14 +464,11 @@ static void test_close_rolling(void) {
     struct heard heard = {0};
     selene_scheduler member = caller_of(file, &work);
     selene_window window = lanes_of(3, SELENE_WINDOW_ROLLING);
-    pthread_t thread;
     add(owner, "a");
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
     WAIT_UNTIL(work.calls == 1);
     struct returning returning = {.member = member, .work = &work};
-    CHECK_INT(0, pthread_create(&thread, NULL, return_later, &returning));
-    CHECK_OK(selene_scheduler_close(member, PATIENCE));
-    pthread_join(thread, NULL);
+    close_beside(&returning);
     CHECK_INT(0, work.stops);
     WAIT_UNTIL(heard.destroyed == 1);
     CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "a"));

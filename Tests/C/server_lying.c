@@ -305,8 +305,7 @@ static atomic_int may_return;
 static void hold(selene_run run, const selene_run_info *info, void *context) {
     (void)info;
     (void)context;
-    while (!atomic_load(&may_return))
-        check_sleep(MS);
+    WAIT_UNTIL(atomic_load(&may_return));
     (void)selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
 }
 

@@ -275,8 +275,13 @@ package final class SQLiteStore: Store {
 
   override func hasChanges(_ table: TaskTable, _ state: StoredState) -> Bool {
     guard let journal = table.journal else { return false }
-    return !journal.isEmpty || !table.handlerTimes.unsavedPlaces.isEmpty || table.terms.groups.isUnsaved
-      || table.terms.conditions.isUnsaved || table.pauses.isUnsaved || isOther(state)
+    return !journal.isEmpty || hasMore(table) || isOther(state)
+  }
+
+  /// Whether something of the table besides its records is to be written.
+  private func hasMore(_ table: TaskTable) -> Bool {
+    !table.handlerTimes.unsavedPlaces.isEmpty || table.terms.groups.isUnsaved || table.terms.conditions.isUnsaved
+      || table.pauses.isUnsaved
   }
 
   /// Whether what is kept of the scheduler itself is another than was written.
@@ -290,11 +295,10 @@ package final class SQLiteStore: Store {
   ) throws(SeleneError) {
     guard let journal = table.journal else { return }
     let changes = StoredChanges(journal.stored, of: table)
+    let isMore = hasMore(table) || books != nil || !runs.isEmpty
     let groups = table.terms.groups.isUnsaved ? table.terms.groups.takeUnsaved() : []
     let (conditions, pauses) = (table.terms.conditions, table.pauses)
     let times = table.handlerTimes.unsavedPlaces
-    let isMore =
-      !times.isEmpty || !groups.isEmpty || conditions.isUnsaved || pauses.isUnsaved || books != nil || !runs.isEmpty
     // What is paused, or is due at another instant than was computed, has no time of that, nor has what is no record.
     let isUntimed =
       (isMore || !journal.isEmpty) && changes.newest <= written.lastSeen && state.lastSeen > written.lastSeen
