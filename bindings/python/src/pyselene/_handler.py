@@ -238,7 +238,7 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         else:
             # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
             engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0, b"the window ended")
-    elif run._lost or run._stop == _raw.SELENE_STOP_SHUTDOWN:
+    elif run._lost or run._reason() == _raw.SELENE_STOP_SHUTDOWN:
         # That is its answer to the end of its host, and no attempt has failed (V4).
         log.warning("task %r raised when it was asked to stop, and was given back", name, exc_info=error)
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, why=describe(error))

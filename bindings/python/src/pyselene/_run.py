@@ -469,10 +469,14 @@ class Run:
 
     def _ask(self) -> int:
         """The reason to stop, 0 for none."""
-        reason = self._engine.stopping(self) or self._stop
+        reason = self._reason()
         if kept:
             raise_kept()
         return reason
+
+    def _reason(self) -> int:
+        """As _ask; a handler may hear of a stop from the engine before the stop function has been called."""
+        return self._engine.stopping(self) or self._stop
 
     # Without locks, as a signal handler may stop the run that its thread is asking about: each step is one operation on
     # the instance's dictionary, which is never done halfway.
