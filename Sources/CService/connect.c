@@ -20,6 +20,7 @@ connection *connection_new(char *path, int64_t wait, int64_t timeout, int64_t se
     own->timeout = timeout;
     own->server_user = server_user;
     own->descriptor = -1;
+    own->set = -1;
     atomic_store(&own->bell, -1);
     atomic_store(&own->ends_at, INT64_MAX);
     pthread_mutex_init(&own->turn, NULL);
@@ -31,6 +32,7 @@ void connection_free(connection *own) {
     wire_close(own->descriptor, 1);
     member_free(own);
     if (own->bell >= 0) close(own->bell);
+    if (own->set >= 0) close(own->set);
     if (own->end != NULL) own->end(own->context);
     pthread_mutex_destroy(&own->turn);
     pthread_mutex_destroy(&own->listening);
@@ -43,7 +45,23 @@ static void free_entry(wire_entry *entry) {
     connection_free((connection *)(void *)entry);
 }
 
+void connection_take_turn(connection *own) {
+    pthread_mutex_lock(&own->turn);
+    if (!own->is_in_set || !atomic_load(&own->is_read)) return;
+    own->is_muted = system_set_change(own->set, own->descriptor, 0, &own->descriptor);
+}
+
+void connection_give_turn(connection *own) {
+    if (own->is_muted && own->is_in_set)
+        system_set_change(own->set, own->descriptor, SYSTEM_READ, &own->descriptor);
+    own->is_muted = 0;
+    pthread_mutex_unlock(&own->turn);
+}
+
 void connection_drop(connection *own) {
+    // A child that was forked may have it open still.
+    if (own->is_in_set) system_set_remove(own->set, own->descriptor);
+    own->is_in_set = 0;
     wire_close(own->descriptor, 1);
     member_lost(own);
     own->descriptor = -1;
@@ -417,9 +435,9 @@ int32_t service_ask(uint64_t handle, uint32_t operation, uint64_t a, uint64_t b,
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
     if (entry == NULL) return failure->status;
     connection *own = (connection *)(void *)entry;
-    pthread_mutex_lock(&own->turn);
+    connection_take_turn(own);
     int32_t status = connection_ask(own, operation, words, 0, failure);
-    pthread_mutex_unlock(&own->turn);
+    connection_give_turn(own);
     wire_leave(entry);
     return status;
 }

@@ -54,6 +54,9 @@ typedef struct connection {
     void (*end)(void *context);
     void *context;
     atomic_int bell;
+    // What that one waits for: the bell, and the socket while nobody has the turn; −1: there is none.
+    int set, is_in_set, is_muted;
+    atomic_int is_read;
     // How often it was told something.
     uint64_t said;
     // What came in answer.
@@ -71,6 +74,10 @@ void connection_free(connection *own);
 int32_t connection_reach(connection *own, int64_t wait, service_failure *failure);
 // The owner is reached and knows what this is. The same of the lock.
 int32_t connection_settle(connection *own, int64_t wait, service_failure *failure);
+// Takes and gives back the lock, which is the right to the next request. Who has it hears what comes: the one that reads is not
+// woken by answers.
+void connection_take_turn(connection *own);
+void connection_give_turn(connection *own);
 // Ends the connection to the owner; the lock is held.
 void connection_drop(connection *own);
 // One frame there and one back, into own->in; 0 and errno if not. What was asked may have been done unless *is_untouched.

@@ -6,9 +6,10 @@
 #include "member.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <unistd.h>
 
 #define HOUR (3600 * INT64_C(1000000000))
+#define PAUSE INT64_C(100000000)
 
 // ---- The turn ----
 
@@ -16,14 +17,37 @@ void *service_link_enter(uint64_t handle, service_failure *failure) {
     wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, failure);
     if (entry == NULL) return NULL;
     connection *own = (connection *)(void *)entry;
-    pthread_mutex_lock(&own->turn);
+    connection_take_turn(own);
     return own;
 }
 
 void service_link_exit(void *link) {
     connection *own = link;
-    pthread_mutex_unlock(&own->turn);
+    connection_give_turn(own);
     wire_leave(&own->entry);
+}
+
+// ---- Who reads ----
+
+// What came since the last request; whether something was told.
+static int hear(connection *own) {
+    uint64_t said = own->said;
+    if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
+    return own->said != said;
+}
+
+// What the one that reads waits with. Whether it is there.
+static int open_set(connection *own) {
+    if (own->set >= 0) return 1;
+    if (atomic_load(&own->bell) < 0) atomic_store(&own->bell, system_bell_open());
+    const int bell = atomic_load(&own->bell), set = bell < 0 ? -1 : system_set_open();
+    if (set < 0) return 0;
+    if (!system_set_add(set, bell, SYSTEM_READ, &own->bell)) {
+        close(set);
+        return 0;
+    }
+    own->set = set;
+    return 1;
 }
 
 // ---- Who works ----
@@ -50,6 +74,7 @@ int32_t service_link_attach(uint64_t handle, uint64_t worker, service_told told,
         own->told = told;
         own->end = end;
         own->context = context;
+        open_set(own);
         atomic_store(&own->worker, worker);
     }
     *out_worker = atomic_load(&own->worker);
@@ -398,16 +423,30 @@ int64_t service_link_return(void *link) {
     service_failure failure;
     if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
     if (own->descriptor >= 0 || own->taken_count + own->given_count == 0) return HOUR;
-    return connection_settle(own, 0, &failure) == SELENE_OK ? 0 : 100000000;
+    return connection_settle(own, 0, &failure) == SELENE_OK ? 0 : PAUSE;
 }
 
-// Whether what can be read is the answer to a call, which the one who made it takes; asked: the last request before.
-static int is_answer(connection *own, uint64_t asked) {
-    if (pthread_mutex_trylock(&own->turn) != 0) return 1;
-    int is = own->last_request != asked;
-    if (!is && own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
-    pthread_mutex_unlock(&own->turn);
-    return is;
+// The socket is waited for until somebody takes the turn, which this thread has.
+static void await_socket(connection *own) {
+    if (own->descriptor < 0) return;
+    if (own->is_in_set) system_set_change(own->set, own->descriptor, SYSTEM_READ, &own->descriptor);
+    else own->is_in_set = system_set_add(own->set, own->descriptor, SYSTEM_READ, &own->descriptor);
+}
+
+static void await_news(connection *own, int64_t span) {
+    system_ready ready[2];
+    const int limit = span <= 0 ? 0 : span < HOUR ? (int)(span / 1000000) + 1 : 3600000;
+    const int count = system_set_wait(own->set, ready, 2, limit);
+    atomic_store(&own->is_read, 0);
+    for (int i = 0; i < count; i++) {
+        if (ready[i].what == &own->bell) {
+            system_bell_quiet(atomic_load(&own->bell));
+            continue;
+        }
+        pthread_mutex_lock(&own->turn);
+        hear(own);
+        pthread_mutex_unlock(&own->turn);
+    }
 }
 
 void service_link_read(uint64_t handle, int64_t span) {
@@ -421,35 +460,19 @@ void service_link_read(uint64_t handle, int64_t span) {
     connection *own = (connection *)(void *)entry;
     const int64_t begun = platform_boot_clock();
     pthread_mutex_lock(&own->turn);
-    uint64_t said = own->said;
-    if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
-    int descriptor = own->descriptor;
-    uint64_t asked = own->last_request;
+    const int is_told = hear(own), was_there = own->set >= 0, is_there = open_set(own);
+    if (!is_told && is_there) {
+        await_socket(own);
+        atomic_store(&own->is_read, 1);
+    }
+    pthread_mutex_unlock(&own->turn);
     // The turn may have taken its time.
     span -= platform_boot_clock() - begun;
-    if (own->said != said) span = 0;
-    pthread_mutex_unlock(&own->turn);
-    const int bell = atomic_load(&own->bell);
-    struct pollfd polled[2] = {{bell, POLLIN, 0}, {descriptor, POLLIN, 0}};
-    const int limit = span <= 0 ? 0 : span < HOUR ? (int)(span / 1000000) + 1 : 3600000;
-    poll(polled, descriptor >= 0 ? 2 : 1, limit);
-    // Who calls takes news as well. To wake up for each answer, of which there may be a hundred in a millisecond, would
-    // take half of their time.
-    if (polled[0].revents == 0 && polled[1].revents != 0 && is_answer(own, asked))
-        poll(polled, 1, 1);
-    if (polled[0].revents != 0) system_bell_quiet(bell);
+    // Where the system gave no descriptor it could not be woken: it looks up now and then.
+    if (!was_there && span > PAUSE) span = PAUSE;
+    if (!is_told && is_there) await_news(own, span);
+    else if (!is_told && span > 0) platform_sleep(span);
     wire_leave(entry);
-}
-
-int32_t service_link_bell(uint64_t handle) {
-    service_failure failure;
-    wire_entry *entry = wire_acquire(handle, WIRE_CONNECTION, &failure);
-    if (entry == NULL) return 0;
-    connection *own = (connection *)(void *)entry;
-    if (atomic_load(&own->bell) < 0) atomic_store(&own->bell, system_bell_open());
-    int is_there = atomic_load(&own->bell) >= 0;
-    wire_leave(entry);
-    return is_there;
 }
 
 void service_link_ring(uint64_t handle) {

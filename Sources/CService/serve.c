@@ -66,8 +66,8 @@ typedef struct client {
     int is_ending;
     // By when it has to say hello, or to take what was said to it, by the boot clock; 0: it need not.
     int64_t limit;
-    // It is told that its windows may have something, and has not taken it.
-    int is_called;
+    // Where it was told that there may be something (service_news), and it has not come since.
+    int calls;
     int is_queued;
     // What it said and what it is told; told is sent up to sent.
     unsigned char *in;
@@ -556,19 +556,18 @@ static void begin_news(server *own, client *to, wire_head head) {
     wire_finish(&to->out, begun, SELENE_OK);
 }
 
-static void tell_news(void *context, uint64_t member, uint64_t run, int32_t reason,
-                      int32_t is_over) {
+static void tell_news(void *context, uint64_t member, uint64_t run, int32_t word, int32_t is_over) {
     server *own = context;
     client *to = own->clients;
     while (to != NULL && (to->member != member || to->news_request == 0))
         to = to->next;
     // Who does not read need not be told twice.
-    if (to == NULL || to->is_ending || (run == 0 && to->is_called)) return;
-    to->is_called |= run == 0;
+    if (to == NULL || to->is_ending || (run == 0 && (to->calls & word) == word)) return;
+    if (run == 0) to->calls |= word;
     size_t begun = to->out.length;
     answer_begin(to, (wire_head){0, SERVICE_CLIENT_HEAR, 0, to->news_request});
     wire_number(&to->out, run);
-    wire_number(&to->out, (uint64_t)reason);
+    wire_number(&to->out, (uint64_t)word);
     wire_number(&to->out, (uint64_t)is_over);
     wire_finish(&to->out, begun, SELENE_OK);
 }
@@ -851,7 +850,7 @@ static void send_out(server *own, client *to) {
         to->out = (wire){0};
     }
     to->out.length = to->sent = 0;
-    to->is_called = 0;
+    to->calls = 0;
 }
 
 static void consume(server *own, client *from, size_t length) {

@@ -132,7 +132,6 @@ extension OwnerLink {
       comeBack: { service_link_return($0) },
       settle: { (turn) throws(SeleneError) in try calling { service_link_settle(turn, $0) } },
       read: { service_link_read(connection, $0) },
-      bell: { service_link_bell(connection) != 0 },
       ring: { service_link_ring(connection) },
       lost: {
         var failure = service_failure()
@@ -189,9 +188,8 @@ private func openWorker(of connection: UInt64) throws(SeleneError) -> UInt64 {
     try calling { failure in
       service_link_attach(
         connection, handle,
-        { context, run, reason, isOver in
-          Unmanaged<Scheduler>.fromOpaque(context).takeUnretainedValue().told(
-            run, StopReason(rawValue: reason) ?? .expiring, isOver: isOver != 0)
+        { context, run, word, isOver in
+          Unmanaged<Scheduler>.fromOpaque(context).takeUnretainedValue().told(run, word, isOver: isOver != 0)
         }, { Unmanaged<Scheduler>.fromOpaque($0).release() }, context, &attached, failure)
     }
   } catch {

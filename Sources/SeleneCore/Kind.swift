@@ -57,3 +57,4 @@ package struct PerKind<Value> {
 }
 
 extension PerKind: Sendable where Value: Sendable {}
+extension PerKind: Equatable where Value: Equatable {}

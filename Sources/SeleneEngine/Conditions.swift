@@ -100,7 +100,7 @@ extension Scheduler {
     guard conditions.satisfied != before else { return }
     noteSatisfied(at: now)
     if conditions.satisfied.isSubset(of: before) {
-      forEachDriver { $0.lookAgain() }
+      letDriversLook()
     } else {
       lookAgain()
     }

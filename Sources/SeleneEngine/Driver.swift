@@ -23,7 +23,7 @@ package struct DriverDraft {
 }
 
 /// How a driver opens windows, checked.
-struct DriverTerms: Sendable {
+struct DriverTerms: Sendable, Equatable {
   static let usualBudgets = PerKind<Span>(refresh: 30 * Time.second, processing: 10 * Time.minute)
   let budgets: PerKind<Span>
   /// The kinds whose budget the host has said: a deadline is somebody's decision (V1).
@@ -122,6 +122,8 @@ package final class Driver {
   private let watch: Watch?
   /// Whose it is, while it is open; nil is this process.
   var member: Member?
+  /// When that was called last, or asked, by the boot clock.
+  private(set) var calledAt: Instant?
   /// One of a member sleeps, until when.
   private var isAway = false
   private var wakesAt: Instant = Time.never
@@ -153,6 +155,7 @@ package final class Driver {
   private init(_ terms: DriverTerms, hasThread: Bool, hasLanes: Bool, _ watch: Watch?, of member: Member? = nil) {
     (self.terms, self.hasThread, self.hasLanes, self.watch) = (terms, hasThread, hasLanes, watch)
     self.member = member
+    if member != nil { calledAt = platform_boot_clock() }
     hasLeft = !hasThread
   }
 
@@ -195,13 +198,15 @@ package final class Driver {
 
   /// The host has said what time it is: its timer is that.
   func follow(toldTime now: Instant) {
-    if let watch { watch.follow(toldTime: now) } else if isAway && wakesAt <= now { poke() }
+    watch?.follow(toldTime: now)
   }
 
   /// Wakes it, if it sleeps.
   func poke() {
     isAway = false
-    if let watch { watch.poke() } else { member?.call() }
+    guard watch == nil else { watch?.poke(); return }
+    calledAt = platform_boot_clock()
+    member?.call(to: .driver)
   }
 
   var isAsleep: Bool { watch?.isAsleep ?? isAway }
@@ -222,6 +227,7 @@ package final class Driver {
   /// It is awake; what the system announced meanwhile, and whether something has happened to the files of the store.
   func awake() -> (groups: SignalGroups, storeTouched: Bool) {
     (mustLook, isAway) = (false, false)
+    if member != nil { calledAt = platform_boot_clock() }
     let found = watch?.drain() ?? 0
     return (SignalGroups(rawValue: found & ~PLATFORM_WATCH_FILES), found & PLATFORM_WATCH_FILES != 0)
   }
@@ -238,6 +244,12 @@ package final class Driver {
     (mustLook, seen) = (false, stamp)
     (isAway, wakesAt) = (true, wakeAt)
     watch?.sleep(until: wakeAt, at: now)
+  }
+
+  /// Whether it would do the same as another one that has the same handlers.
+  func isLike(_ other: Driver, at now: Instant) -> Bool {
+    terms == other.terms && hasThread == other.hasThread && hasLanes == other.hasLanes
+      && Kind.allCases.allSatisfy { max(now, delayedUntil[$0]) == max(now, other.delayedUntil[$0]) }
   }
 
   /// What constraints look at is as of now.

@@ -175,6 +175,13 @@ struct DriverView {
     return (best.score, table[best.slot].sequence)
   }
 
+  /// How many tasks a window of some kinds could have now.
+  func eligible(_ kinds: KindSet) -> Int {
+    Kind.allCases.reduce(0) { count, kind in
+      kinds.contains(kind) ? count + Ranking(table, offer(kind, satisfied), at: now).eligibleCount : count
+    }
+  }
+
   /// What tasks ask for and the system could give, or take away.
   private var couldBe: Constraints {
     var found: Constraints = []

@@ -21,13 +21,21 @@ package final class Member {
   var shares: [Share] = []
   /// By which descriptor its server hears that there is news for it; −1: it does not want to know.
   var bell: Int32 = -1
-  /// News that its server has not fetched: runs that are asked to stop, or are over without an outcome; that there may be
-  /// something in its windows.
+  /// News that its server has not fetched: runs that are asked to stop, or are over without an outcome; what it is called to.
   var stops: [(run: UInt64, reason: StopReason, isOver: Bool)] = []
-  var isCalled = false
+  var calls: Calls = []
+
+  /// Where there may be something for it.
+  struct Calls: OptionSet {
+    let rawValue: Int32
+    static let windows = Calls(rawValue: 1)
+    static let driver = Calls(rawValue: 2)
+  }
   /// What asks for windows for it, or nil (L7); and the window of its pool that it was in last.
   var driver: Driver?
   var lastCycle: UInt64 = 0
+  /// When it asked for something last, by the boot clock.
+  var askedAt: Instant = 0
   /// The table's stamp when nothing was left for it in a cycle.
   var doneStamp: UInt64 = 0
 
@@ -38,14 +46,20 @@ package final class Member {
   }
 
   /// There may be something for it: its server hears of it.
-  func call() {
+  func call(to something: Calls) {
     guard bell >= 0 else { return }
-    if !isCalled { platform_ring(bell) }
-    isCalled = true
+    if calls.isEmpty { platform_ring(bell) }
+    calls.formUnion(something)
   }
 
   package var handlerCount: Int { handlers.count }
-  package var openCount: Int { openRuns().count }
+  package var openCount: Int { openCount(of: nil) }
+
+  func openCount(of cycle: Cycle?) -> Int {
+    var count = 0
+    runs.forEach { if $0.isOpen && (cycle == nil || $0.cycle === cycle) { count += 1 } }
+    return count
+  }
 
   /// Its runs that are not decided; of a cycle, if one is given.
   func openRuns(of cycle: Cycle? = nil) -> [Run] {
@@ -70,6 +84,8 @@ struct Share {
   var ending: (asksAt: Instant, at: Instant)?
   /// What was to be seen as it was told to wait; nil: it does not wait.
   var seen: CycleView?
+  /// When it was called to look again, by the boot clock, if it has not come since.
+  var calledAt: Instant?
 
   init(_ cycle: Cycle, lanes: Int, hasLanes: Bool, isCalled: Bool) {
     (self.cycle, self.lanes, self.hasLanes, self.isCalled) = (cycle, lanes, hasLanes || isCalled, isCalled)
@@ -102,6 +118,14 @@ struct Crews {
   var hasListeners = false
   /// A member had a driver.
   var hasDrivers = false
+  /// What the table does not show may let a driver of a member have something to do; else the table's stamp at the last look.
+  var mustLook = false
+  var lookedStamp: UInt64 = 0
+  /// When there is something by time alone for one that sleeps; when to look who was called and has not come.
+  var looksAt = Time.never
+  var reviewAt = Time.never
+  /// Until when a server sleeps that keeps this time.
+  var awaitedUntil = Time.never
   /// When members that end their parts of cycles have something done with their runs next.
   var endsAt = Time.never
   private var lastMember: UInt64 = 0

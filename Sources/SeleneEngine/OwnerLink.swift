@@ -101,8 +101,6 @@ package struct OwnerLink {
   package var settle: (Turn) throws(SeleneError) -> Void
   /// Without the turn: waits for news, the bell, or a time.
   package var read: (Span) -> Void
-  /// Whether who waits there can be woken.
-  package var bell: () -> Bool
   /// Wakes who waits there.
   package var ring: () -> Void
   /// That the owner has gone, with what was begun there.
@@ -125,17 +123,14 @@ package struct OwnerLink {
     step: @escaping (Turn) throws(SeleneError) -> GivenWindow, undrive: @escaping (Turn) -> Void,
     hear: @escaping (Turn) throws(SeleneError) -> Void, drop: @escaping (Turn) -> Void,
     comeBack: @escaping (Turn) -> Span, settle: @escaping (Turn) throws(SeleneError) -> Void,
-    read: @escaping (Span) -> Void, bell: @escaping () -> Bool,
-    ring: @escaping () -> Void,
+    read: @escaping (Span) -> Void, ring: @escaping () -> Void,
     lost: @escaping () -> SeleneError
   ) {
     (self.enter, self.exit, self.offer, self.withdraw) = (enter, exit, offer, withdraw)
     (self.begin, self.take, self.keep, self.decide, self.ask) = (begin, take, keep, decide, ask)
     (self.progress, self.end, self.name, self.drain, self.rest) = (progress, end, name, drain, rest)
     (self.drive, self.step, self.undrive, self.hear, self.drop) = (drive, step, undrive, hear, drop)
-    (self.comeBack, self.settle, self.read, self.bell, self.ring, self.lost) = (
-      comeBack, settle, read, bell, ring, lost
-    )
+    (self.comeBack, self.settle, self.read, self.ring, self.lost) = (comeBack, settle, read, ring, lost)
   }
 }
 

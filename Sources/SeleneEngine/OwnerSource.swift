@@ -24,8 +24,6 @@ package final class OwnerSource {
   /// The thread that reads what the owner says, and whether it waits for what happens here, too; 0: none reads.
   private var reader: UInt64 = 0
   private var readerWantsAll = false
-  /// It can be woken. Where the system gives no descriptor it looks up now and then.
-  private var hasBell = false
   /// How many wait behind it.
   private var waiters = 0
   /// Its connection has ended, and there is no other yet.
@@ -227,6 +225,7 @@ package final class OwnerSource {
     guard let number = cycle.owned?.number else { return }
     try asking(scheduler) { (turn) throws(SeleneError) in try link.drain(turn, number, grace) }
     cycle.isDone = true
+    cycle.watch?.poke()
     scheduler.wakeAll()
   }
 
@@ -248,6 +247,7 @@ package final class OwnerSource {
     link.name(block, cycle.handle) { number in tokens[number & Self.mask] ?? 0 }
     let report = Report(cycle, of: block, at: now)
     over(cycle, report, for: scheduler, at: now)
+    cycle.watch = nil
     return report
   }
 
@@ -274,6 +274,8 @@ package final class OwnerSource {
     }
     cycle.letRunsGo()
     scheduler.cycles.removeAll { $0 === cycle }
+    // Whose host waits with a descriptor finds out by asking for the report.
+    if isLost && cycle.watch != nil { scheduler.keepReport(of: cycle) }
     if !cycle.receivers.isEmpty {
       scheduler.hand(report, to: cycle.receivers)
       cycle.receivers = []
@@ -350,8 +352,12 @@ package final class OwnerSource {
   // MARK: News
 
   /// The owner has said something without being asked. Called with the turn, without the lock.
-  func told(_ number: UInt64, _ reason: StopReason, isOver: Bool, for scheduler: Scheduler) {
+  func told(_ number: UInt64, _ word: Int32, isOver: Bool, for scheduler: Scheduler) {
     let now = scheduler.clock.last
+    // One of an earlier version does not say where there may be something.
+    let calls: Member.Calls = number != 0 || word == 0 ? [.windows, .driver] : Member.Calls(rawValue: word)
+    if calls.contains(.driver) { driver?.poke() }
+    guard calls.contains(.windows) else { return }
     news += 1
     switch number {
     case .max:
@@ -362,11 +368,9 @@ package final class OwnerSource {
         lostCycles.append(cycle.handle)
         over(cycle, Report(cycle, of: nil, at: now), isLost: true, for: scheduler, at: now)
       }
-      driver?.poke()
-    case 0:
-      (isAway, lostCycles) = (false, [])
-      driver?.poke()
+    case 0: (isAway, lostCycles) = (false, [])
     default:
+      let reason = StopReason(rawValue: word) ?? .expiring
       guard let run = taken[number & Self.mask] else { break }
       if run.isOpen { scheduler.tell(run, reason) }
       // What time has ended at the owner leaves a thread behind that is still in the handler.
@@ -375,14 +379,16 @@ package final class OwnerSource {
       }
       scheduler.comeBackIfDone(run)
     }
+    if scheduler.workers.hasWatches { for cycle in scheduler.cycles { cycle.watch?.poke() } }
     if scheduler.hasNews && scheduler.hasTellers { _ = scheduler.callTeller() }
     scheduler.wakeAll()
   }
 
-  /// A thread hears the owner from now on, so that stop functions are called and drivers woken.
+  /// A thread hears the owner from now on, so that stop functions are called, drivers woken, and
+  /// descriptors readable.
   ///
   /// - Throws: `exhausted`.
-  private func startHearing(_ scheduler: Scheduler) throws(SeleneError) {
+  func startHearing(_ scheduler: Scheduler) throws(SeleneError) {
     guard !isHeard else { return }
     try scheduler.ensureThreads(1)
     isHeard = true
@@ -421,9 +427,6 @@ package final class OwnerSource {
       waiters -= 1
       return
     }
-    // Before anybody knows that it reads: what rings from then on is heard.
-    if !hasBell { hasBell = link.bell() }
-    let span = hasBell ? span : min(span, Time.second / 10)
     (reader, readerWantsAll) = (platform_thread_number(), forAll)
     scheduler.unlock()
     link.read(span)
@@ -449,6 +452,13 @@ package final class OwnerSource {
       later = scheduler.tick()
     }
     return later
+  }
+
+  /// The host of a cycle was told to wait: its descriptor is unreadable until the owner says something, or the time is over
+  /// that it said.
+  func sleep(_ watch: CycleWatch, of cycle: Cycle, for scheduler: Scheduler, at now: Instant) {
+    guard let owned = cycle.owned, owned.seen == news else { return watch.poke() }
+    watch.sleep(cycle, until: owned.delay < 0 ? Time.never : now.adding(owned.delay), at: now, scheduler.table)
   }
 
   /// The same of a lane of the library, which has no patience. Called and left with the lock held.
@@ -604,11 +614,11 @@ extension Scheduler {
     return true
   }
 
-  /// The owner has said something: of a run, by the connection's number, of windows or that it is there again (0), or that it
-  /// has gone (`.max`). Called with the turn, without the lock.
-  package func told(_ number: UInt64, _ reason: StopReason, isOver: Bool) {
+  /// The owner has said something: of a run, by the connection's number, that it shall stop and why; 0: where there may be
+  /// something now, or that it is there again; `.max`: that it has gone. Called with the turn, without the lock.
+  package func told(_ number: UInt64, _ word: Int32, isOver: Bool) {
     lock()
-    if slot.scheduler === self { owner?.told(number, reason, isOver: isOver, for: self) }
+    if slot.scheduler === self { owner?.told(number, word, isOver: isOver, for: self) }
     unlock()
   }
 
@@ -623,11 +633,5 @@ extension Scheduler {
   func wakeAll() {
     slot.monitor.broadcast()
     owner?.ring()
-  }
-}
-
-extension SeleneError {
-  static var lostCycle: SeleneError {
-    SeleneError(.invalidHandle, "cycle", "over: the connection on which it was taken has ended")
   }
 }

@@ -153,7 +153,7 @@ extension Scheduler {
         "\(count) runs of processes that did not connect again were interrupted; for \(blamed) that is a failed attempt"
       )
     }
-    forEachDriver { $0.lookAgain() }
+    letDriversLook()
     wake()
   }
 

@@ -545,11 +545,11 @@ extension Scheduler {
   ///
   /// - Throws: a status of stores; then the cycle and its runs are still open.
   package func end(_ cycle: Cycle, at moment: Moment) throws(SeleneError) -> Report {
-    if let report = takeReport(of: cycle) { return report }
+    if let report = try takeReport(of: cycle) { return report }
     if let owner { return try owner.end(cycle, for: self, at: moment.now) }
     if cycle.openRuns > 0 { try endRuns(cycle.runs.filter { $0.isOpen }, of: cycle, at: moment.now) }
     let report = end(cycle, at: moment.now)
-    return takeReport(of: cycle) ?? report
+    return try takeReport(of: cycle) ?? report
   }
 
   /// Ends open runs because the host ends their window: they are stopped (V4), unless the deadline was first.

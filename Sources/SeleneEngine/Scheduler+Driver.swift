@@ -110,6 +110,12 @@ extension Scheduler {
     crews.members.forEach { if let driver = $0.driver { body(driver) } }
   }
 
+  /// Something that the table does not show may let a driver open a window, or its windows have a run.
+  func letDriversLook() {
+    forEachDriver { $0.lookAgain() }
+    crews.mustLook = true
+  }
+
   /// Opens a driver for a member.
   ///
   /// - Parameter hasThread: whether its process calls the handlers of its windows.
@@ -157,12 +163,22 @@ extension Scheduler {
     let step = joined == nil ? try step(handle, driver) : (joined, Time.never)
     return try enter(handle, member: number, isQuestion: true) { (scheduler, member, moment) throws(SeleneError) in
       let lanes = step.0.flatMap { scheduler.share(of: member, in: $0) }.map { member.shares[$0].lanes } ?? 0
-      return (step.0?.handle ?? 0, lanes, step.1, scheduler.delay(until: step.1, at: moment))
+      // One that hears of news is called when it is time.
+      let until = step.0 == nil && member.bell >= 0 ? max(step.1, moment.now.adding(Time.hour)) : step.1
+      return (step.0?.handle ?? 0, lanes, step.1, scheduler.delay(until: until, at: moment))
     }
   }
 
   /// Lets a member into the window that its pool was granted, if something is there for it.
   private func join(_ driver: Driver, of member: Member, at now: Instant) -> Cycle? {
+    guard let cycle = window(toJoin: driver, of: member, at: now) else { return nil }
+    let lanes = Kind.allCases.filter { cycle.kinds.contains($0) }.map { driver.terms.lanes[$0] }.max() ?? 1
+    grant(cycle, lanes: Int(lanes), to: member, driver)
+    return cycle
+  }
+
+  /// The window of its pool in which there is something for a member, more than those will take who are in it; or nil.
+  func window(toJoin driver: Driver, of member: Member, at now: Instant) -> Cycle? {
     for cycle in cycles where cycle.isDriven && cycle.pool === member.pool {
       guard
         cycle.driven.isSubset(of: driver.terms.kinds), !cycle.isOfOneTask, !cycle.isDone, now < cycle.time.expiresAt,
@@ -170,8 +186,11 @@ extension Scheduler {
       else { continue }
       let view = self.view(driver, Hearing(), at: now)
       guard Kind.allCases.contains(where: { cycle.kinds.contains($0) && view.first($0) != nil }) else { continue }
-      let lanes = Kind.allCases.filter { cycle.kinds.contains($0) }.map { driver.terms.lanes[$0] }.max() ?? 1
-      grant(cycle, lanes: Int(lanes), to: member, driver)
+      let free = freeLanes(in: cycle, beside: member)
+      guard free == 0 || view.eligible(cycle.kinds) > free else {
+        expectCalled()
+        continue
+      }
       return cycle
     }
     return nil
@@ -184,6 +203,9 @@ extension Scheduler {
 
   private func grant(_ cycle: Cycle, lanes: Int, to member: Member, _ driver: Driver) {
     dropEnded(of: member)
+    // It comes again, and others may have something there, too.
+    _ = driver.awake()
+    crews.mustLook = true
     member.lastCycle = cycle.handle
     member.shares.append(Share(cycle, lanes: lanes, hasLanes: driver.hasLanes, isCalled: driver.hasThread))
   }
@@ -310,6 +332,7 @@ extension Scheduler {
         let wakeAt = min(plannedAt, driver.looksAroundAt)
         driver.watchMemory(plan.watchesMemory)
         driver.sleep(until: wakeAt, at: now, seen: table.stamp)
+        if driver.member != nil { crews.mustLook = true }
         return .done(nil, wakeAt: wakeAt)
       case .open(let window, let kinds):
         guard let cycle = open(window, kinds, driver, at: now) else { continue }
@@ -330,8 +353,6 @@ extension Scheduler {
         let cycle = try begin(
           admitted: window, .member, driving: kinds, for: member, isCalled: driver.hasThread, at: moment)
         grant(cycle, lanes: window.lanes, to: member, driver)
-        // Others of the pool may have something there, too.
-        crews.members.forEach { if $0 !== member && $0.pool === member.pool { $0.driver?.poke() } }
         return cycle
       }
       if driver.hasThread { return try beginPushed(admitted: window, coordinators: 1, driving: kinds, at: moment) }
@@ -344,7 +365,7 @@ extension Scheduler {
   }
 
   /// What a driver goes by now.
-  private func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
+  func view(_ driver: Driver, _ hearing: Hearing, at now: Instant) -> DriverView {
     var view = DriverView(terms: driver.terms, table: table, governor: governance.governor, now: now)
     view.enabled = offered(to: driver.member?.pool)
     // What was granted is the machine's: other pools take part in it. What a host begins concerns its own handlers alone.
@@ -419,8 +440,8 @@ extension Scheduler {
   /// A window has ended, so that its kinds may have another. One in which nothing ran, though nothing spoke against it, is
   /// not opened again at once.
   func drove(_ cycle: Cycle, at now: Instant) {
+    letDriversLook()
     forEachDriver { driver in
-      driver.lookAgain()
       guard driver.member?.pool === cycle.pool else { return }
       for kind in Kind.allCases where cycle.driven.contains(kind) {
         if cycle.dispatched > 0 {

@@ -115,7 +115,7 @@ extension Scheduler {
   /// What waits for something that depends on signals looks again.
   private func followSignals() {
     if !cycles.isEmpty { nextDue = min(nextDue, governance.nextLook) }
-    forEachDriver { $0.lookAgain() }
+    letDriversLook()
   }
 
   /// Time has raised a veto, or lifted one (G6).

@@ -106,7 +106,7 @@ extension Scheduler {
       }
       if cycle.isDone { return .done }
       guard let later = try wait(for: cycle, until: until, orAt: wakeAt, at: now, isLane: true) else {
-        cycle.watch?.sleep(cycle, until: wakeAt, at: now, table)
+        sleep(cycle, until: wakeAt, at: now)
         return .wait(until: wakeAt)
       }
       now = later
@@ -171,8 +171,12 @@ extension Scheduler {
   ///
   /// - Throws: `unsupported`, `exhausted`.
   package func descriptor(of cycle: Cycle) throws(SeleneError) -> Int32 {
-    guard owner == nil else { throw Self.cycleIsOwned }
     try check(cycle)
+    if let owner {
+      // What it says makes the descriptor readable.
+      try owner.startHearing(self)
+      guard !cycle.isEnded else { throw .closedHandle }
+    }
     if let watch = cycle.watch { return watch.descriptor }
     let watch = try CycleWatch.open(followsTime: clock.host == nil)
     cycle.watch = watch
@@ -180,6 +184,13 @@ extension Scheduler {
     // The thread that opened it looks first.
     watch.poke()
     return watch.descriptor
+  }
+
+  /// The host of a cycle was told to wait: its descriptor is unreadable until there may be something to do.
+  private func sleep(_ cycle: Cycle, until wakeAt: Instant, at now: Instant) {
+    guard let watch = cycle.watch else { return }
+    if let owner { return owner.sleep(watch, of: cycle, for: self, at: now) }
+    watch.sleep(cycle, until: wakeAt, at: now, table)
   }
 
   // MARK: The end
@@ -233,13 +244,12 @@ extension Scheduler {
       }
       guard let later = try wait(for: cycle, until: until, orAt: wakeAt, at: now) else {
         // What a lane could take is news until it has looked.
-        if !hasFreeLane(cycle) { cycle.watch?.sleep(cycle, until: wakeAt, at: now, table) }
+        if !hasFreeLane(cycle) { sleep(cycle, until: wakeAt, at: now) }
         return (nil, wakeAt)
       }
       now = later
     }
-    if cycle.owned?.isLost == true { throw .lostCycle }
-    return (takeReport(of: cycle) ?? cycle.report, now)
+    return (try takeReport(of: cycle) ?? cycle.report, now)
   }
 
   /// Whether a cycle of lanes has nothing more, or when to look again.
@@ -249,11 +259,6 @@ extension Scheduler {
       return .wait(until: nextExpiry(of: cycle, after: now))
     }
     return .done
-  }
-
-  private static var cycleIsOwned: SeleneError {
-    SeleneError(
-      .unsupported, "cycle", "a connection: what this asks for only the process that has the store open can do")
   }
 
   /// Waits for something to happen to a cycle, up to an instant, and says what time it is then; nil where waiting is of no
@@ -285,12 +290,16 @@ extension Scheduler {
   }
 
   /// The report of a cycle of lanes that has ended, once.
-  func takeReport(of cycle: Cycle) -> Report? {
-    guard cycle.mode == .lanes, cycle.isEnded, let place = reported.firstIndex(where: { $0 === cycle }) else {
-      return nil
+  ///
+  /// - Throws: that it went with its owner.
+  func takeReport(of cycle: Cycle) throws(SeleneError) -> Report? {
+    guard cycle.mode == .lanes, cycle.isEnded else { return nil }
+    let place = reported.firstIndex { $0 === cycle }
+    if let place {
+      reported.remove(at: place)
+      cycle.watch = nil
     }
-    reported.remove(at: place)
-    cycle.watch = nil
-    return cycle.report
+    if cycle.owned?.isLost == true, let owner { throw owner.link.lost() }
+    return place == nil ? nil : cycle.report
   }
 }

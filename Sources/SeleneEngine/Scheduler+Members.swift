@@ -1,5 +1,6 @@
 // What other processes do with a scheduler that is served: offer handlers, take runs, and end (L5, L6, L8, L9).
 
+import CPlatform
 import SeleneCore
 
 extension Scheduler {
@@ -20,6 +21,7 @@ extension Scheduler {
       guard let member = scheduler.crews.members[number] else {
         throw SeleneError(.invalidHandle, "scheduler", "the connection is not a member of a pool")
       }
+      member.askedAt = platform_boot_clock()
       return try body(scheduler, member, moment)
     }
   }
@@ -130,6 +132,7 @@ extension Scheduler {
 
   private func arrangeCrews(of pool: Pool) {
     crews.members.forEach { if $0.pool === pool { $0.crew = $0.own.isSame(as: pool.crew) ? pool.crew : $0.own } }
+    crews.mustLook = true
   }
 
   /// Makes room for a handler where many are remembered that none offers.
@@ -239,7 +242,8 @@ extension Scheduler {
       try save(at: moment.now)
       return .done
     }
-    let open = member.openRuns(of: cycle).count
+    member.shares[place].calledAt = nil
+    let open = member.openCount(of: cycle)
     guard member.shares[place].ending == nil else {
       try save(at: moment.now)
       return open > 0 ? .wait(until: nextExpiry(of: cycle, after: moment.now)) : .done
@@ -255,7 +259,10 @@ extension Scheduler {
     if case .run(let run) = step {
       if member.runs.count > Self.mostHandlers { sweepRuns(of: member) }
       member.runs[Token(rawValue: run.token).number] = run
-    } else if case .wait = step, open == 0, !cycle.isRolling, !cycle.isHeldBack,
+      return step
+    }
+    if case .wait = step { foundNothing(member, in: member.shares[place]) }
+    if case .wait = step, open == 0, !cycle.isRolling, !cycle.isHeldBack,
       awaitsGroup(cycle, at: moment.now) == nil
     {
       // What others of the pool run is theirs.
@@ -301,6 +308,7 @@ extension Scheduler {
   /// Whether nothing of a cycle is left for a member, or when to look again.
   package func progress(of cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
     guard let place = share(of: member, in: cycle) else { throw .closedHandle }
+    member.shares[place].calledAt = nil
     guard !cycle.isEnded, moment.now <= cycle.time.deadline else { return .done }
     if (member.shares[place].isDone || cycle.isDone) && member.openRuns(of: cycle).isEmpty { return .done }
     member.shares[place].seen = CycleView(cycle, table)
@@ -355,7 +363,7 @@ extension Scheduler {
     member.shares[place].isDone = true
     crews.endsAt = min(crews.endsAt, max(asksAt, moment.now))
     nextDue = min(nextDue, crews.endsAt)
-    member.call()
+    member.call(to: .windows)
     wake()
   }
 

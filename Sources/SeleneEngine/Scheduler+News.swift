@@ -16,38 +16,19 @@ extension Scheduler {
     crews.members.forEach { member in
       guard member.bell >= 0, member.runs[number] === run else { return }
       member.stops.append((run.token, run.stopReason, isOver))
-      if !member.isCalled { platform_ring(member.bell) }
+      if member.calls.isEmpty { platform_ring(member.bell) }
     }
   }
 
-  /// Wakes the members that wait for windows in which there may be something now.
-  func callMembers(all: Bool = false) {
-    crews.members.forEach { member in
-      guard member.bell >= 0 else { return }
-      for place in member.shares.indices {
-        guard let seen = member.shares[place].seen, all || seen.differs(member.shares[place].cycle, table) else {
-          continue
-        }
-        member.shares[place].seen = nil
-        member.call()
-      }
-      member.driver?.follow(table.stamp)
-    }
-  }
-
-  /// Gives a server its news: the member's number, the run that shall stop, why, and whether it is over; or 0: look again.
+  /// Gives a server its news: the member's number, the run that shall stop, why, and whether it is over; or 0, and where there
+  /// may be something for it.
   package func fetchNews(bell: Int32, _ each: (UInt64, UInt64, Int32, Bool) -> Void) {
     crews.members.forEach { member in
       guard member.bell == bell else { return }
       for stop in member.stops { each(member.number, stop.run, stop.reason.rawValue, stop.isOver) }
-      if member.isCalled { each(member.number, 0, 0, false) }
+      if !member.calls.isEmpty { each(member.number, 0, member.calls.rawValue, false) }
       member.stops.removeAll()
-      member.isCalled = false
+      member.calls = []
     }
-  }
-
-  /// How long nothing happens by time alone, a second at most.
-  package func untilDue(at moment: Moment) -> Span {
-    clock.host == nil ? min(max(0, nextDue.subtracting(moment.now)), Time.second) : Time.second
   }
 }

@@ -248,7 +248,7 @@ extension Scheduler {
 
   /// Something that the table does not show may let a task run: a condition, a kind that is switched on.
   func lookAgain() {
-    forEachDriver { $0.lookAgain() }
+    letDriversLook()
     lookAgainInLanes()
   }
 

@@ -387,8 +387,9 @@ extension Scheduler {
     if hasSuspects { forgetSuspect(run) }
     if run.endUse() { finish(run.handler) }
     // The thread that is here may go on with another handler before it leaves.
-    forEachDriver { $0.lookAgain() }
-    forEachDriver { $0.follow(table.stamp) }
+    letDriversLook()
+    governance.driver?.follow(table.stamp)
+    if run.mode.callsHandlers && crews.hasListeners { callMembers() }
     wake()
   }
 }

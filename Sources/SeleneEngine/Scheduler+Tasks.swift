@@ -174,7 +174,7 @@ extension Scheduler {
       traces = PerKind(repeating: nil)
     }
     record { $0.ledger(governance.governor.ledger, at: moment.now) }
-    forEachDriver { $0.lookAgain() }
+    letDriversLook()
   }
 
   /// A task's record, or that of a successor that waits behind it.

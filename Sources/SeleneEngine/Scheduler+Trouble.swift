@@ -21,7 +21,7 @@ extension Scheduler {
       log(.warning, "the trouble (\(trouble.name)) is over")
     }
     noteTroubles(at: now)
-    forEachDriver { $0.lookAgain() }
+    letDriversLook()
   }
 
   /// What of it keeps windows from opening (W8).

@@ -4,6 +4,8 @@
  */
 #include "server_tools.h"
 
+#include <poll.h>
+
 /* ---- words -------------------------------------------------------------------------------- */
 
 /** One that offers the handler of all tasks here. */
@@ -341,6 +343,84 @@ static void test_ends(void) {
 
 /* ---- the owner ---------------------------------------------------------------------------------- */
 
+static int is_readable(int fd, int patience) {
+    struct pollfd polled = {fd, POLLIN, 0};
+    return poll(&polled, 1, patience) > 0;
+}
+
+/** Asks for a run of a lane, and for the report, without waiting; WAIT makes the descriptor unreadable, unless there was
+ *  news meanwhile. */
+static void rest(selene_lane lane, selene_cycle cycle, int fd) {
+    selene_run_info run;
+    selene_report *report = NULL;
+    do {
+        CHECK_INT(SELENE_STEP_WAIT, take(lane, SELENE_OUTCOME_NONE, 0, &run));
+        CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+        CHECK(report == NULL);
+    } while (is_readable(fd, 0));
+}
+
+/** An event loop of another process waits with a descriptor for what the owner says. */
+static void test_descriptor(void) {
+    const char *file = path("t.db");
+    selene_scheduler owner = open_here(file);
+    selene_server server = serve(owner);
+    selene_scheduler member = worker_of(file, "a");
+    selene_run_info run, other;
+    selene_report *report = NULL;
+    selene_lane first = 0, second = 0;
+    int fd = -1, again = -1;
+    int32_t reason = 0;
+    selene_cycle cycle = begin(member, 2, budget(), SELENE_WINDOW_ROLLING), pulled = 0;
+    CHECK_OK(selene_cycle_descriptor(cycle, &fd));
+    CHECK_OK(selene_cycle_descriptor(cycle, &again));
+    CHECK_INT(fd, again);
+    CHECK_INT(1, is_readable(fd, 0));
+    CHECK_OK(selene_lane_open(cycle, &first));
+    CHECK_OK(selene_lane_open(cycle, &second));
+    add(owner, "a");
+    CHECK_INT(SELENE_STEP_RUN, take(first, SELENE_OUTCOME_NONE, 0, &run));
+    rest(second, cycle, fd);
+    add(owner, "b");
+    CHECK_INT(1, is_readable(fd, -1));
+    CHECK_INT(SELENE_STEP_RUN, take(second, SELENE_OUTCOME_NONE, 0, &other));
+    CHECK_INT(SELENE_STEP_WAIT, take(second, SELENE_OUTCOME_NO_DATA, 0, &other));
+    rest(second, cycle, fd);
+    /* A run is asked to stop. */
+    CHECK_OK(selene_task_cancel(owner, "a", -1, NULL));
+    CHECK_INT(1, is_readable(fd, -1));
+    CHECK_OK(selene_run_stopping(run.run, &reason));
+    CHECK_INT(SELENE_STOP_CANCELLED, reason);
+    /* Another thread drains it. */
+    CHECK_OK(selene_cycle_drain(cycle, 0));
+    CHECK_INT(1, is_readable(fd, -1));
+    CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK(report != NULL && report->cycle == cycle);
+    CHECK_INT(2, report->run_count);
+    selene_report_destroy(report);
+    CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_descriptor(cycle, &fd));
+    CHECK_OK(selene_lane_close(first));
+    CHECK_OK(selene_lane_close(second));
+    /* It goes with its owner. */
+    cycle = begin(member, 2, budget(), SELENE_WINDOW_ROLLING);
+    CHECK_OK(selene_cycle_descriptor(cycle, &fd));
+    CHECK_OK(selene_lane_open(cycle, &first));
+    CHECK_OK(selene_lane_open(cycle, &second));
+    add(owner, "c");
+    CHECK_INT(SELENE_STEP_RUN, take(first, SELENE_OUTCOME_NONE, 0, &run));
+    rest(second, cycle, fd);
+    CHECK_OK(selene_server_close(server));
+    CHECK_INT(1, is_readable(fd, -1));
+    CHECK_INT(SELENE_STEP_DONE, take(second, SELENE_OUTCOME_NONE, 0, &run));
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_wait(cycle, 0, &report, NULL));
+    CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_wait(cycle, 0, &report, NULL));
+    serve(owner);
+    CHECK_OK(selene_cycle_begin(member, &(selene_window)SELENE_WINDOW_INIT, &pulled));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_descriptor(pulled, &fd));
+    CHECK_OK(selene_scheduler_close(member, 0));
+    close_store(owner);
+}
+
 /** An owner that closes with a grace waits for what members run, and asks it to stop at the end (R6). */
 static void test_drained(void) {
     for (int is_patient = 0; is_patient < 2; is_patient++) {
@@ -409,6 +489,8 @@ int main(int argc, char **argv) {
              test_overrun);
     run_test("L8 a thread that waits returns when its handle is closed or the owner ends",
              test_ends);
+    run_test("C20 an event loop of another process waits with the descriptor of its cycle",
+             test_descriptor);
     run_test("R6 an owner that closes with a grace drains what members run", test_drained);
     run_test("L5 a member's plan has the tasks of its handlers", test_plan);
     tools_end();

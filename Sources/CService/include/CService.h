@@ -41,9 +41,9 @@ typedef struct service_taps {
     void (*_Nonnull close)(uint64_t scheduler, uint64_t server);
 } service_taps;
 
-// What a member is told without having asked: a run of its that shall stop, why, and whether it is over with that; or 0: its
-// windows may have something.
-typedef void (*service_news)(void *_Nonnull context, uint64_t member, uint64_t run, int32_t reason,
+// What a member is told without having asked: a run of its that shall stop, why, and whether it is over with that; or 0, and
+// where there may be something for it: in a window (1), for its driver (2).
+typedef void (*service_news)(void *_Nonnull context, uint64_t member, uint64_t run, int32_t word,
                              int32_t is_over);
 
 // What processes that are connected do as members of a pool: joining answers a number, leaving says how (0 it said so,
@@ -116,9 +116,10 @@ void service_disconnect(uint64_t connection);
 
 // ---- A scheduler of this process whose runs the owner of a connection gives ----
 
-// What it is told: of a run, by its number here, that it shall stop, why, and whether it is over with that; 0: its windows may
-// have something, or a connection is there again; UINT64_MAX: the connection has ended. Called with the turn.
-typedef void (*service_told)(void *_Nonnull context, uint64_t run, int32_t reason, int32_t is_over);
+// What it is told: of a run, by its number here, that it shall stop, why, and whether it is over with that; 0, and where there
+// may be something, as above (0: anywhere), or a connection is there again; UINT64_MAX: the connection has ended. Called with
+// the turn.
+typedef void (*service_told)(void *_Nonnull context, uint64_t run, int32_t word, int32_t is_over);
 // It, or 0.
 int32_t service_link_worker(uint64_t connection, uint64_t *_Nonnull out_worker,
                             service_failure *_Nonnull failure);
@@ -181,9 +182,7 @@ void service_link_drop(void *_Nonnull link);
 int32_t service_link_settle(void *_Nonnull link, service_failure *_Nonnull failure);
 // Runs that are at work here may be awaited by the next owner: goes there if there is one. In how many ns to look again.
 int64_t service_link_return(void *_Nonnull link);
-// Without the turn, by one thread: whether one that reads can be woken.
-int32_t service_link_bell(uint64_t connection);
-// Without the turn: reads news until there is some, it is rung for, or so many ns have passed.
+// Without the turn, by one thread: reads news until there is some, it is rung for, or so many ns have passed.
 void service_link_read(uint64_t connection, int64_t span);
 void service_link_ring(uint64_t connection);
 

@@ -416,17 +416,15 @@ def test_a_driver_on_the_loop_goes_on_with_the_next_owner(store: Path) -> None:
                 queue.enqueue("lost", handler="stuck", max_attempts=1)
                 await stuck.begun.wait()
                 end_owner(process)
-                # What runs in a window that is over is told so.
-                while not stuck.cancelled:
-                    await asyncio.sleep(0.01)
-                stuck.returns = True
                 assert driver.running
                 process = start_owner(store)
                 queue.enqueue("next", handler="mail")
                 await done.wait()
-                # It went back, and had its only attempt still (V4).
-                while (lost := queue.get("lost")).state is not selene.State.SUCCEEDED:
-                    assert lost.state is not selene.State.FAILED
+                # Its run goes on, and who has the store now may stop it (L10).
+                assert queue.get("lost").state is selene.State.RUNNING
+                assert not stuck.cancelled
+                queue.cancel("lost")
+                while not stuck.cancelled:
                     await asyncio.sleep(0.01)
                 # And while nobody has the store it can be left.
                 end_owner(process)
@@ -479,14 +477,13 @@ def test_an_event_loop_runs_forever_and_goes_on_with_the_next_owner(store: Path)
 
 def test_a_driver_on_a_thread_goes_on_with_the_next_owner(store: Path) -> None:
     process = start_owner(store)
-    begun, stopped, done = threading.Event(), threading.Event(), threading.Event()
+    begun, may_end, done = threading.Event(), threading.Event(), threading.Event()
     with selene.connect(store, pool="mailer") as queue:
 
         @queue.handler("long")
         def long(run: selene.Run) -> None:
             begun.set()
-            if run.stopping.wait(PATIENCE):
-                stopped.set()
+            may_end.wait()
 
         @queue.handler("mail")
         def mail(run: selene.Run) -> None:
@@ -496,78 +493,69 @@ def test_a_driver_on_a_thread_goes_on_with_the_next_owner(store: Path) -> None:
             queue.enqueue("lost", handler="long")
             assert begun.wait(PATIENCE)
             end_owner(process)
-            assert stopped.wait(PATIENCE)
             assert driver.running
             process = start_owner(store)
             queue.enqueue("next", handler="mail")
-            assert done.wait(PATIENCE)
-            # Its run went on, and what it returned is for the next owner.
-            lost = queue.get("lost")
+            done.wait()
+            # Its run went on, and what it returns is for the next owner.
+            may_end.set()
+            while (lost := queue.get("lost")).state is selene.State.RUNNING:
+                time.sleep(0.01)
             assert (lost.state, lost.attempts) == (selene.State.SUCCEEDED, 1)
     end_owner(process)
 
 
-def _raises() -> object:
-    raise RuntimeError("was asked to stop")
-
-
-def _retries() -> object:
-    raise selene.Retry(after=3600)
-
-
-def _gives_back() -> object:
-    raise selene.Stopped
-
-
+@pytest.mark.parametrize("wait", [0, PATIENCE])
 @pytest.mark.parametrize(
-    "answer", [_raises, _retries, _gives_back, lambda: False], ids=["raise", "retry", "stop", "no data"]
+    ("answer", "state"),
+    [(True, selene.State.SUCCEEDED), (None, selene.State.SUCCEEDED), (ValueError("no"), selene.State.FAILED)],
+    ids=["new data", "nothing", "raise"],
 )
-def test_v4_who_is_asked_to_stop_as_its_owner_ends_fails_nothing(store: Path, answer: Callable[[], object]) -> None:
+@pytest.mark.parametrize("is_async", [False, True], ids=["function", "coroutine"])
+def test_l10_what_runs_goes_on_when_its_owner_is_killed(
+    store: Path, answer: object, state: selene.State, wait: float, *, is_async: bool
+) -> None:
     process = start_owner(store)
-    begun, again = threading.Event(), threading.Event()
-    with selene.connect(store, pool="mailer", wait=PATIENCE) as queue:
+    begun, returns, ended = threading.Event(), threading.Event(), threading.Event()
+    calls: list[str] = []
+    with selene.connect(store, pool="mailer", wait=wait) as queue:
 
-        @queue.handler("mail")
-        def mail(run: selene.Run) -> object:
-            if begun.is_set():
-                again.set()
-                return True
+        def work(run: selene.Run) -> object:
+            calls.append(run.id)
             begun.set()
-            assert run.stopping.wait(PATIENCE)
-            return answer()
+            returns.wait()
+            assert not run.stopping
+            ended.set()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
+        async def work_async(run: selene.Run) -> object:
+            return await asyncio.to_thread(work, run)
+
+        queue.register_handler("mail", work_async if is_async else work)
         with queue.driver():
             queue.enqueue("mail", max_attempts=1)
-            assert begun.wait(PATIENCE)
+            begun.wait()
             end_owner(process)
+            # It ends before the next owner is there, or while it has the store.
+            if not wait:
+                returns.set()
+                ended.wait()
             process = start_owner(store)
-            assert again.wait(PATIENCE)
-        task = queue.get("mail")
-        assert (task.state, task.attempts, task.last_failure) == (selene.State.SUCCEEDED, 1, None)
+            returns.set()
+            while (task := tried(queue)).state is selene.State.RUNNING:
+                time.sleep(0.01)
+        assert (task.state, task.attempts, calls) == (state, 1, ["mail"])
     end_owner(process)
 
 
-def test_v4_a_coroutine_is_given_back_as_its_owner_ends(store: Path) -> None:
-    process = start_owner(store)
-    begun, again = threading.Event(), threading.Event()
-    with selene.connect(store, pool="mailer", wait=PATIENCE) as queue:
-
-        @queue.handler("mail")
-        async def mail(run: selene.Run) -> None:
-            if begun.is_set():
-                again.set()
-                return
-            begun.set()
-            await asyncio.sleep(PATIENCE)
-
-        with queue.driver():
-            queue.enqueue("mail", max_attempts=1)
-            assert begun.wait(PATIENCE)
-            end_owner(process)
-            process = start_owner(store)
-            assert again.wait(PATIENCE)
-        assert queue.get("mail").attempts == 1
-    end_owner(process)
+def tried(queue: Scheduler) -> selene.TaskInfo:
+    """The task as its owner has it, as soon as there is one."""
+    while True:
+        with suppress(selene.OwnerAway):
+            return queue.get("mail")
+        time.sleep(0.01)
 
 
 def test_a_driver_says_once_that_it_waits_for_an_owner(store: Path, caplog: pytest.LogCaptureFixture) -> None:

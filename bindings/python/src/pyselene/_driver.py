@@ -547,8 +547,8 @@ class Driver:
                 if self._engine.closed:
                     raise self._engine.error(_raw.SELENE_ERROR_INVALID_HANDLE) from None
                 if self._engine.connected:
-                    log.warning("the window is lost: %s", error)
-                    self._engine.stop_all(drive.cycle)
+                    # The next owner goes on with what it runs (L10).
+                    log.warning("the window is over, what runs in it goes on: %s", error)
                 elif isinstance(error, InvalidHandle):
                     log.warning("a window was ended by other code: it has no report")
                 else:

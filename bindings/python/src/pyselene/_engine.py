@@ -235,31 +235,33 @@ class Engine:
         self.check(self._complete(run, outcome, delay, why))
 
     def complete_quietly(self, run: Run, outcome: int, delay: int | None = None, why: bytes = b"") -> None:
-        """The same where the run may have been over before."""
+        """The same where the run may have been over before; where its owner is away the next one is told (L10)."""
         if not run._completed:
             status = self._complete(run, outcome, delay, why)
-            if status and status not in _OVER:
+            if status == _raw.SELENE_ERROR_OWNER_AWAY:
+                self._forget(run)
+            elif status and status not in _OVER:
                 if delay is not None and status == _raw.SELENE_ERROR_INVALID_ARGUMENT:
                     self.complete_quietly(run, outcome, None, why)
                 raise self.error(status)
 
     def _complete(self, run: Run, outcome: int, delay: int | None, why: bytes) -> int:
         token = run.token
-        # The next owner does not know that it was asked to stop as the last one ended: a failure answers that (V4).
-        if run._lost and outcome in (_raw.SELENE_OUTCOME_FAILED, _raw.SELENE_OUTCOME_NO_DATA):
-            outcome, delay, why = _raw.SELENE_OUTCOME_STOPPED, None, b""
         if delay is None and not why:
             status: int = self.calls.selene_run_complete(token, outcome)
         else:
             status = self.calls.selene_run_fail(token, outcome, -1 if delay is None else delay, why, len(why))
         if not status or status in _OVER:
-            run._completed = True
-            self.runs.pop(token, None)
-            if run._latch is not None:
-                run._latch.open()
-            if run._came_back is not None:
-                run._came_back()
+            self._forget(run)
         return status
+
+    def _forget(self, run: Run) -> None:
+        run._completed = True
+        self.runs.pop(run.token, None)
+        if run._latch is not None:
+            run._latch.open()
+        if run._came_back is not None:
+            run._came_back()
 
     def enter(self, run: Run) -> None:
         """A run was dispatched: from now on it is told when it should stop. Lane does the same in line."""
@@ -303,14 +305,6 @@ class Engine:
         run._asked_to_stop(reason)
         if run._window_is_over:
             self.runs.pop(token, None)
-
-    def stop_all(self, cycle: int) -> None:
-        """Asks the runs of a cycle to stop that went with its owner: they have no window any more."""
-        for run in tuple(self.runs.values()):
-            if run.cycle_token == cycle:
-                run._lost = True
-                self.runs.pop(run.token, None)
-                run._asked_to_stop(_raw.SELENE_STOP_EXPIRING)
 
     def stopping(self, run: Run) -> int:
         """The engine's reason to stop a run; 0 for none."""

@@ -232,13 +232,13 @@ def fail(run: Run, error: BaseException, exceptions: dict[int, BaseException]) -
         log.info("task %r was abandoned: %s", name, error)
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_ABANDONED, why=describe(error))
     elif isinstance(error, asyncio.CancelledError) and run._stop:
-        if run._lost or engine.stopping(run):
+        if engine.stopping(run):
             # It did what it was asked, and the engine knows why it asked.
             engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED)
         else:
             # Cancelled by a driver that ends, not by the engine: the next window may take it up at once.
             engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, 0, b"the window ended")
-    elif run._lost or run._reason() == _raw.SELENE_STOP_SHUTDOWN:
+    elif run._reason() == _raw.SELENE_STOP_SHUTDOWN:
         # That is its answer to the end of its host, and no attempt has failed (V4).
         log.warning("task %r raised when it was asked to stop, and was given back", name, exc_info=error)
         engine.complete_quietly(run, _raw.SELENE_OUTCOME_FAILED, why=describe(error))

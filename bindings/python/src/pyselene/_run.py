@@ -229,8 +229,6 @@ class Run:
     _latch: Latch | None = None
     #: Cancels the work, where it is a coroutine; taken out by whoever does it.
     _cancel: Callable[[], None] | None = None
-    #: Its window went with the owner of a connection; who has the store next is told how it ended.
-    _lost: bool = False
     #: Its cycle has been reported, or ended.
     _window_is_over: bool = False
     #: The handler's stop function; taken out by whoever calls it.
