@@ -465,11 +465,12 @@ void service_link_read(uint64_t handle, int64_t span) {
         await_socket(own);
         atomic_store(&own->is_read, 1);
     }
+    // Where the system gave no descriptor it could not be woken: it looks up now and then.
+    const int is_deaf = !was_there || (own->descriptor >= 0 && !own->is_in_set);
     pthread_mutex_unlock(&own->turn);
     // The turn may have taken its time.
     span -= platform_boot_clock() - begun;
-    // Where the system gave no descriptor it could not be woken: it looks up now and then.
-    if (!was_there && span > PAUSE) span = PAUSE;
+    if (is_deaf && span > PAUSE) span = PAUSE;
     if (!is_told && is_there) await_news(own, span);
     else if (!is_told && span > 0) platform_sleep(span);
     wire_leave(entry);

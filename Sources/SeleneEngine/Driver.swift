@@ -128,6 +128,8 @@ package final class Driver {
   private var isAway = false
   private var wakesAt: Instant = Time.never
 
+  /// When it has to read something of the system, as far as it knew when it looked last.
+  private(set) var readsAt: Instant = Time.never
   /// When what constraints look at was last read from the system.
   private(set) var heardAt: Instant = .min
   /// How long to wait after a window of a kind that could not be opened, or in which nothing ran; the longer the more often.
@@ -240,7 +242,8 @@ package final class Driver {
   }
 
   /// It sleeps until an instant, at the latest; what it looked at just now is not news.
-  func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64) {
+  func sleep(until wakeAt: Instant, at now: Instant, seen stamp: UInt64, readsAt: Instant = Time.never) {
+    self.readsAt = readsAt
     (mustLook, seen) = (false, stamp)
     (isAway, wakesAt) = (true, wakeAt)
     watch?.sleep(until: wakeAt, at: now)

@@ -20,6 +20,8 @@ package struct DriverPlan {
   package var decisions: [(decision: Decision, neverRan: Bool)] = []
   /// When asking about a kind is worth it again.
   package var askAgainAt: PerKind<Instant>
+  /// When something of the system is to be read again, where that may change what is done next.
+  package var readsAt = Time.never
   /// Whether memory that runs short is to be announced.
   package var watchesMemory = false
 }
@@ -124,11 +126,15 @@ struct DriverView {
       plan.step = step
       return plan
     }
-    var wakeAt = min(nextEffect, listensAt)
+    var wakeAt = nextEffect
+    plan.readsAt = min(listensAt, nextLookAtVetoes)
     for kind in Kind.allCases {
-      if let at = dueAt[kind] { wakeAt = min(wakeAt, max(at, asksAt(kind, plan))) }
+      guard let at = dueAt[kind] else { continue }
+      wakeAt = min(wakeAt, max(at, asksAt(kind, plan)))
+      // It was refused by what may have changed by then.
+      if at <= now { plan.readsAt = min(plan.readsAt, asksAt(kind, plan)) }
     }
-    plan.step = .sleep(until: min(wakeAt, nextLookAtVetoes))
+    plan.step = .sleep(until: min(wakeAt, plan.readsAt))
     plan.watchesMemory = asked.groups(open, onlyStopping: true, governor, at: now).contains(.load)
     return plan
   }
@@ -173,6 +179,15 @@ struct DriverView {
     let offer = offer(kind, satisfied)
     guard let best = Ranking(table, offer, at: now).best(in: table, offer, room: .any) else { return nil }
     return (best.score, table[best.slot].sequence)
+  }
+
+  /// When the next task of some kinds is due that is not due now.
+  func nextDue(_ kinds: KindSet) -> Instant {
+    var next = Time.never
+    for kind in Kind.allCases where kinds.contains(kind) {
+      next = min(next, table.nextDue(offer(kind, satisfied), at: now))
+    }
+    return next
   }
 
   /// How many tasks a window of some kinds could have now.

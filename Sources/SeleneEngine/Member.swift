@@ -86,9 +86,12 @@ struct Share {
   var seen: CycleView?
   /// When it was called to look again, by the boot clock, if it has not come since.
   var calledAt: Instant?
+  /// When it was let in, or got its last run, by the boot clock, if it was not told to wait since.
+  var tookAt: Instant?
 
   init(_ cycle: Cycle, lanes: Int, hasLanes: Bool, isCalled: Bool) {
     (self.cycle, self.lanes, self.hasLanes, self.isCalled) = (cycle, lanes, hasLanes || isCalled, isCalled)
+    tookAt = platform_boot_clock()
   }
 }
 
@@ -121,10 +124,10 @@ struct Crews {
   /// What the table does not show may let a driver of a member have something to do; else the table's stamp at the last look.
   var mustLook = false
   var lookedStamp: UInt64 = 0
-  /// When there is something by time alone for one that sleeps; when to look who was called and has not come.
+  /// When there is something by time alone for one that sleeps.
   var looksAt = Time.never
+  /// When to look who was called and has not come, and until when a server sleeps that does that; by the boot clock.
   var reviewAt = Time.never
-  /// Until when a server sleeps that keeps this time.
   var awaitedUntil = Time.never
   /// When members that end their parts of cycles have something done with their runs next.
   var endsAt = Time.never

@@ -355,7 +355,9 @@ package final class OwnerSource {
   func told(_ number: UInt64, _ word: Int32, isOver: Bool, for scheduler: Scheduler) {
     let now = scheduler.clock.last
     // One of an earlier version does not say where there may be something.
-    let calls: Member.Calls = number != 0 || word == 0 ? [.windows, .driver] : Member.Calls(rawValue: word)
+    let isAnywhere = number == .max || (number == 0 && word == 0)
+    let calls: Member.Calls =
+      isAnywhere ? [.windows, .driver] : number != 0 ? .windows : Member.Calls(rawValue: word)
     if calls.contains(.driver) { driver?.poke() }
     guard calls.contains(.windows) else { return }
     news += 1

@@ -12,17 +12,40 @@ extension Scheduler {
   /// How long who was called may take to come.
   private static let patience = Time.second / 10
 
-  /// Whether somebody was called then who may still come. Time that is told waits for him.
-  private func mayCome(_ calledAt: Instant?) -> Bool {
-    guard let calledAt else { return false }
-    return clock.isTold || platform_boot_clock().subtracting(calledAt) < Self.patience
+  /// Whether somebody was called, or asked, who may still come; by the boot clock, as time may stand still.
+  private func mayCome(_ at: Instant?) -> Bool {
+    guard let at else { return false }
+    return platform_boot_clock().subtracting(at) < Self.patience
   }
 
-  /// Somebody was called: whether he has come is looked at later.
+  /// Something is left to somebody: whether he has come is looked at later.
   func expectCalled() {
-    guard !clock.isTold else { return }
-    crews.reviewAt = min(crews.reviewAt, clock.last.adding(Self.patience))
-    nextDue = min(nextDue, crews.reviewAt)
+    let reviewAt = platform_boot_clock().adding(Self.patience + Time.millisecond)
+    crews.reviewAt = min(crews.reviewAt, reviewAt)
+    wakeServer(by: crews.reviewAt)
+  }
+
+  /// The server that keeps the time for processes is not to sleep for longer.
+  private func wakeServer(by instant: Instant) {
+    guard instant < crews.awaitedUntil else { return }
+    crews.awaitedUntil = instant
+    var isRung = false
+    crews.members.forEach { member in
+      guard !isRung, member.bell >= 0 else { return }
+      platform_ring(member.bell)
+      isRung = true
+    }
+  }
+
+  /// How long a server may sleep, a second at most.
+  package func untilDue(at moment: Moment) -> Span {
+    let now = platform_boot_clock()
+    if crews.reviewAt <= now { (crews.reviewAt, crews.mustLook) = (Time.never, true) }
+    if crews.hasListeners { callMembers() }
+    var span = min(Time.second, max(0, crews.reviewAt.subtracting(now)))
+    if clock.host == nil { span = min(span, max(0, nextDue.subtracting(moment.now))) }
+    crews.awaitedUntil = now.adding(span)
+    return span
   }
 
   /// Calls who may have something to do.
@@ -35,44 +58,26 @@ extension Scheduler {
     }
     guard crews.hasDrivers, all || crews.mustLook || crews.lookedStamp != table.stamp else { return }
     (crews.mustLook, crews.lookedStamp, crews.looksAt) = (false, table.stamp, Time.never)
-    for pool in crews.pools where pool.members > 0 { callDrivers(of: pool, at: clock.last) }
+    let now = clock.last
+    for pool in crews.pools where pool.members > 0 { callDrivers(of: pool, at: now) }
+    guard crews.looksAt != Time.never else { return }
     nextDue = min(nextDue, crews.looksAt)
-    guard crews.looksAt < crews.awaitedUntil else { return }
-    // Their server, which keeps the time, sleeps for longer.
-    crews.awaitedUntil = Time.never
-    var isRung = false
-    crews.members.forEach { member in
-      guard !isRung, member.driver != nil, member.bell >= 0 else { return }
-      platform_ring(member.bell)
-      isRung = true
-    }
+    if clock.host == nil { wakeServer(by: platform_boot_clock().adding(crews.looksAt.subtracting(now))) }
   }
 
-  /// How long nothing happens by time alone, a second at most.
-  package func untilDue(at moment: Moment) -> Span {
-    guard clock.host == nil else { return Time.second }
-    if crews.hasListeners { callMembers() }
-    let span = min(max(0, nextDue.subtracting(moment.now)), Time.second)
-    crews.awaitedUntil = moment.now.adding(span)
-    return span
-  }
-
-  /// It is time to look who has not come, or for whom there is something by time alone.
-  func reviewCalls(at now: Instant) {
-    if crews.reviewAt <= now { crews.reviewAt = Time.never }
-    if crews.looksAt <= now { crews.looksAt = Time.never }
-    crews.mustLook = true
-  }
+  /// By time alone there is something for a driver of a member.
+  func lookAtDrivers() { (crews.looksAt, crews.mustLook) = (Time.never, true) }
 
   // MARK: Windows
 
   private func call(_ member: Member, toItsShare place: Int, anyway: Bool) {
     let cycle = member.shares[place].cycle
     guard let seen = member.shares[place].seen, anyway || seen.differs(cycle, table) else { return }
-    guard anyway || cycle.isDone || !isAnotherCalled(to: member.shares[place], member) else { return }
+    guard anyway || cycle.isDone || !isAnotherCalled(to: member.shares[place], member) else { return expectCalled() }
     member.shares[place].seen = nil
     member.shares[place].calledAt = platform_boot_clock()
-    member.call(to: .windows)
+    // A host that pulls waits for its driver.
+    member.call(to: member.shares[place].hasLanes ? .windows : [.windows, .driver])
     if !cycle.isDone { expectCalled() }
   }
 
@@ -100,14 +105,16 @@ extension Scheduler {
     }
   }
 
-  /// How many runs those may take at once that are in a window beside a process and have the same handlers.
+  /// How many runs those take at once, before long, that are in a window beside a process and have the same handlers.
   func freeLanes(in cycle: Cycle, beside member: Member) -> Int {
+    // What one may not run another one may (V7).
+    guard !hasSuspects, !cycle.isHeldBack else { return 0 }
     var free = 0
     crews.members.forEach { other in
       guard other !== member, other.crew === member.crew, let place = share(of: other, in: cycle) else { return }
       let share = other.shares[place]
       guard !share.isDone, share.ending == nil,
-        share.seen != nil || mayCome(share.calledAt) || mayCome(other.askedAt)
+        (share.seen != nil && other.bell >= 0) || mayCome(share.calledAt) || mayCome(share.tookAt)
       else { return }
       free += max(0, share.lanes - other.openCount(of: cycle))
     }
@@ -132,7 +139,6 @@ extension Scheduler {
     }
     if !onTheirWay.isEmpty {
       asleep.removeAll { driver in onTheirWay.contains { finds($0, theSameAs: driver, at: now) } }
-      crews.mustLook = true
       expectCalled()
     }
     for driver in asleep {
@@ -149,10 +155,15 @@ extension Scheduler {
   private func looksAgain(_ driver: Driver, at now: Instant) -> Instant? {
     guard let member = driver.member, window(toJoin: driver, of: member, at: now) == nil else { return nil }
     // What the system says it reads itself, when it is time for that or before it opens a window.
-    guard case .sleep(let until) = view(driver, Hearing(read: .all), at: now).plan().step, until > now else {
-      return nil
+    let view = view(driver, Hearing(read: .all), at: now)
+    guard case .sleep(var until) = view.plan().step else { return nil }
+    until = min(until, driver.readsAt)
+    // What becomes due in a window whose lanes are in handlers is for who may join it.
+    for cycle in cycles where cycle.isDriven && cycle.pool === member.pool && cycle.isRolling && !cycle.isDone {
+      guard share(of: member, in: cycle) == nil, cycle.driven.isSubset(of: driver.terms.kinds) else { continue }
+      until = min(until, view.nextDue(cycle.kinds))
     }
-    return until
+    return until > now ? until : nil
   }
 
   /// Whether two drivers would find the same to do.
@@ -161,7 +172,8 @@ extension Scheduler {
     else { return false }
     return !cycles.contains {
       $0.isDriven && $0.pool === first.pool && !$0.isEnded
-        && (share(of: first, in: $0) == nil) != (share(of: second, in: $0) == nil)
+        && ((share(of: first, in: $0) == nil) != (share(of: second, in: $0) == nil)
+          || mayComeBack(first, to: $0) != mayComeBack(second, to: $0))
     }
   }
 }

@@ -303,8 +303,10 @@ extension Scheduler {
     return .wait(until: min(nextChange(of: cycle, after: now), wakeAt))
   }
 
-  /// Whether runs of earlier windows of its driver, which pick no more, leave it no lane now (V1).
+  /// Whether runs of earlier windows of its driver, which pick no more, leave it no lane now (V1). Of a member that is known
+  /// already: others of its pool have lanes of their own.
   private func isFull(_ cycle: Cycle) -> Bool {
+    guard cycle.mode != .member else { return false }
     let carried = carried(cycle.driven, of: cycle.pool)
     return carried > 0 && cycle.openRuns + carried >= cycle.laneLimit
   }

@@ -197,7 +197,7 @@ extension Scheduler {
   }
 
   /// Whether a member may be let in: also where it was in it before, and something has come for it since.
-  private func mayComeBack(_ member: Member, to cycle: Cycle) -> Bool {
+  func mayComeBack(_ member: Member, to cycle: Cycle) -> Bool {
     member.lastCycle != cycle.handle || (cycle.isRolling && member.doneStamp != table.stamp)
   }
 
@@ -331,7 +331,7 @@ extension Scheduler {
       case .sleep(let plannedAt):
         let wakeAt = min(plannedAt, driver.looksAroundAt)
         driver.watchMemory(plan.watchesMemory)
-        driver.sleep(until: wakeAt, at: now, seen: table.stamp)
+        driver.sleep(until: wakeAt, at: now, seen: table.stamp, readsAt: plan.readsAt)
         if driver.member != nil { crews.mustLook = true }
         return .done(nil, wakeAt: wakeAt)
       case .open(let window, let kinds):
@@ -417,7 +417,7 @@ extension Scheduler {
   /// The kinds of which runs in windows that pick no more have all lanes of a driver (V1).
   func fullKinds(of driver: Driver) -> KindSet {
     var full: KindSet = []
-    for kind in Kind.allCases where carried(KindSet(kind), of: driver.member?.pool) >= Int(driver.terms.lanes[kind]) {
+    for kind in Kind.allCases where carried(KindSet(kind), by: driver.member) >= Int(driver.terms.lanes[kind]) {
       full.formUnion(KindSet(kind))
     }
     return full

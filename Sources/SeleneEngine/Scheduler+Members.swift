@@ -131,7 +131,14 @@ extension Scheduler {
   }
 
   private func arrangeCrews(of pool: Pool) {
-    crews.members.forEach { if $0.pool === pool { $0.crew = $0.own.isSame(as: pool.crew) ? pool.crew : $0.own } }
+    // One for all that have the same handlers.
+    var known = [pool.crew]
+    crews.members.forEach { member in
+      guard member.pool === pool else { return }
+      let same = known.first { member.own.isSame(as: $0) }
+      member.crew = same ?? member.own
+      if same == nil { known.append(member.own) }
+    }
     crews.mustLook = true
   }
 
@@ -232,6 +239,9 @@ extension Scheduler {
   package func next(_ cycle: Cycle, for member: Member, at moment: Moment) throws(SeleneError) -> Step {
     let step = try nextStep(in: cycle, for: member, at: moment)
     if case .done = step { member.doneStamp = table.stamp }
+    if case .wait = step, let place = share(of: member, in: cycle) {
+      member.shares[place].seen = CycleView(cycle, table)
+    }
     return step
   }
 
@@ -242,7 +252,7 @@ extension Scheduler {
       try save(at: moment.now)
       return .done
     }
-    member.shares[place].calledAt = nil
+    (member.shares[place].calledAt, member.shares[place].tookAt) = (nil, nil)
     let open = member.openCount(of: cycle)
     guard member.shares[place].ending == nil else {
       try save(at: moment.now)
@@ -259,9 +269,10 @@ extension Scheduler {
     if case .run(let run) = step {
       if member.runs.count > Self.mostHandlers { sweepRuns(of: member) }
       member.runs[Token(rawValue: run.token).number] = run
+      member.shares[place].tookAt = platform_boot_clock()
       return step
     }
-    if case .wait = step { foundNothing(member, in: member.shares[place]) }
+    if case .wait(let until) = step, until > moment.now { foundNothing(member, in: member.shares[place]) }
     if case .wait = step, open == 0, !cycle.isRolling, !cycle.isHeldBack,
       awaitsGroup(cycle, at: moment.now) == nil
     {
@@ -273,10 +284,15 @@ extension Scheduler {
 
   /// The runs of a member in windows of its driver that pick no more, which take from its lanes in this one (V1).
   private func carried(by member: Member, beside cycle: Cycle) -> Int {
-    guard cycle.isOpenEnded, cycles.count > 1 else { return 0 }
+    cycle.isOpenEnded && cycles.count > 1 ? carried(cycle.driven, by: member) : 0
+  }
+
+  /// How many runs of some kinds are in flight in windows of a driver that pick no more: of a member, or of this process.
+  func carried(_ kinds: KindSet, by member: Member?) -> Int {
+    guard let member else { return carried(kinds, of: nil) }
     var count = 0
     member.runs.forEach { run in
-      if run.isOpen, let other = run.cycle, other.hasLeft, !other.driven.isDisjoint(with: cycle.driven) { count += 1 }
+      if run.isOpen, let cycle = run.cycle, cycle.hasLeft, !cycle.driven.isDisjoint(with: kinds) { count += 1 }
     }
     return count
   }
@@ -297,11 +313,7 @@ extension Scheduler {
     }
     let step = try next(cycle, for: member, at: moment)
     guard let place = share(of: member, in: cycle) else { return step }
-    switch step {
-    case .run: break
-    case .wait: member.shares[place].seen = CycleView(cycle, table)
-    case .done: member.shares[place].isDone = true
-    }
+    if case .done = step { member.shares[place].isDone = true }
     return step
   }
 

@@ -389,7 +389,7 @@ extension Scheduler {
     // The thread that is here may go on with another handler before it leaves.
     letDriversLook()
     governance.driver?.follow(table.stamp)
-    if run.mode.callsHandlers && crews.hasListeners { callMembers() }
+    if run.mode != .member && crews.hasListeners { callMembers() }
     wake()
   }
 }

@@ -17,7 +17,7 @@ extension Scheduler {
     case lookAtQuota
     case lookAtAwaited
     case endShares
-    case reviewCalls
+    case lookAtDrivers
   }
 
   /// Applies what fell due since the last call, in the order of its nominal instants.
@@ -42,7 +42,7 @@ extension Scheduler {
       case .lookAtQuota: lookAtQuota(at: at)
       case .lookAtAwaited: lookAtAwaited(at: at)
       case .endShares: endShares(at: at)
-      case .reviewCalls: reviewCalls(at: at)
+      case .lookAtDrivers: lookAtDrivers()
       }
     }
   }
@@ -76,7 +76,7 @@ extension Scheduler {
       }
     }
     if isNext(crews.endsAt) { next = (nextDue, .endShares) }
-    if isNext(min(crews.looksAt, crews.reviewAt)) { next = (nextDue, .reviewCalls) }
+    if isNext(crews.looksAt) { next = (nextDue, .lookAtDrivers) }
     // What changes records at once waits for the store.
     if !cycles.isEmpty && !saver.isAtWork && isNext(governance.nextLook) { next = (nextDue, .lookAtVetoes) }
     if !saver.isAtWork && isNext(conditions.changesAt) { next = (nextDue, .lookAtConstraints) }

@@ -616,93 +616,6 @@ static void test_killed_meanwhile(void) {
     end_owner(owner, SIGKILL);
 }
 
-/* ---- many that could do the same ------------------------------------------------------------------ */
-
-static int calls_of(struct work *work, int members) {
-    int calls = 0;
-    for (int i = 0; i < members; i++)
-        calls += atomic_load(&work[i].calls);
-    return calls;
-}
-
-/** How many requests a run of a task costs, of a pool that so many processes are in, on a told clock. */
-static double requests_a_run(int members) {
-    const char *file = path("t.db");
-    selene_scheduler owner = open_told_here(file), member[8];
-    selene_server server = serve(owner);
-    struct work work[8] = {{0}};
-    selene_task task = task_of("each");
-    int64_t begun;
-    uint64_t before = 0;
-    CHECK_OK(selene_scheduler_now(owner, &begun));
-    for (int i = 0; i < members; i++) {
-        member[i] = caller_of(file, "a", "h", &work[i]);
-        CHECK_OK(selene_driver_start(member[i], NULL));
-    }
-    task.schedule = SELENE_SCHEDULE_PERIODIC;
-    task.handler = text_of("h");
-    task.period = task.initial_delay = 10 * S;
-    task.recurrence = SELENE_RECURRENCE_ANCHORED;
-    task.expected_response = MS;
-    CHECK_OK(selene_task_register(owner, &task, NULL));
-    for (int i = 1; i <= 60; i++) {
-        CHECK_OK(selene_clock_set(owner, begun + i * 10 * S));
-        WAIT_UNTIL(calls_of(work, members) == i &&
-                   state_of(owner, "each") == SELENE_STATE_ENQUEUED);
-        if (i == 10) before = info_of_server(server).requests;
-    }
-    uint64_t requests = info_of_server(server).requests - before;
-    for (int i = 0; i < members; i++)
-        end_working(member[i], 0, &work[i]);
-    close_store(owner);
-    CHECK(unlink(file) == 0);
-    return (double)requests / 50;
-}
-
-/** What becomes due is one process's to run, and the others are not asked. */
-static void test_one_is_called(void) {
-    double alone = requests_a_run(1), one_of_many = requests_a_run(8);
-    printf("%.1f requests a run of one process, %.1f of eight\n", alone, one_of_many);
-    CHECK(one_of_many <= 1.5 * alone);
-}
-
-/** Who is called and stands still leaves what he was called to to another one. */
-static void test_called_in_vain(void) {
-    const char *file = path("t.db");
-    struct work work = {0}, other = {0};
-    int ready[2], status;
-    char byte;
-    CHECK(pipe(ready) == 0);
-    pid_t child = fork();
-    if (child == 0) {
-        if (read(ready[0], &byte, 1) != 1) _exit(1);
-        selene_scheduler member = caller_of(file, "a", "h", &work);
-        CHECK_OK(selene_driver_start(member, NULL));
-        for (;;)
-            pause();
-    }
-    selene_scheduler owner = open_here(file);
-    selene_server server = serve(owner);
-    selene_scheduler member = caller_of(file, "a", "h", &other);
-    CHECK_OK(selene_driver_start(member, NULL));
-    CHECK(write(ready[1], "x", 1) == 1);
-    /* It has asked last, so that it is called. */
-    for (int i = 0; i < 3; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "t%d", i);
-        WAIT_UNTIL(info_of_server(server).clients == 2);
-        CHECK(kill(child, SIGSTOP) == 0);
-        CHECK(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
-        add(owner, id, "h", SELENE_PRIORITY_NORMAL);
-        WAIT_UNTIL(state_of(owner, id) == SELENE_STATE_SUCCEEDED);
-        CHECK(kill(child, SIGCONT) == 0);
-    }
-    CHECK_INT(3, other.calls);
-    end_owner(child, SIGKILL);
-    end_working(member, 0, &other);
-    close_store(owner);
-}
-
 int main(int argc, char **argv) {
     check_begin(argc, argv);
     tools_begin(NULL);
@@ -715,8 +628,6 @@ int main(int argc, char **argv) {
     run_test("L7 what the governor refuses no pool gets", test_governed);
     run_test("L7 members of a pool share its window", test_shared);
     run_test("L7 who had nothing left for a moment comes back to the window", test_back_in_window);
-    run_test("V22 what becomes due calls one process of a pool", test_one_is_called);
-    run_test("V22 who is called and stands still is not waited for", test_called_in_vain);
     run_test("L7 a driver that is stopped frees its window", test_stopped);
     run_test("L7 a process that dies in its window frees it", test_killed);
     run_test("L10 a driver goes on with the next owner", test_next_owner);

@@ -362,6 +362,19 @@ enum Said: Equatable {
     #expect(view.askAgainAt.refresh == .min)
   }
 
+  @Test("G7 a plan says when the system is to be read again: what is due was refused, or an open window may be vetoed")
+  func reading() throws {
+    let due = try Self.view([Self.fetch]) { $0.askAgainAt.refresh = Self.now + 6 }
+    #expect(due.plan().readsAt == Self.now + 6)
+    let later = try Self.view([Self.fetch]) { $0.pace.refresh = Pace(lastBegin: Self.now - 60, interval: 100) }
+    #expect(later.plan().readsAt == Time.never)
+    let open = try Self.view([]) {
+      $0.governor = Governor(try Self.veto(.userActive, preempts: true))
+      ($0.reach.followsSystem, $0.open, $0.hasCycles, $0.hearing.read) = (true, Self.refresh, true, .people)
+    }
+    #expect(open.plan().readsAt == Self.now + 30 * Time.second)
+  }
+
   @Test("V3 a window that was granted to another pool is the machine's: a driver takes part in what is left of it")
   func granted() throws {
     var view = try Self.view([Recipe("its", .once)])
