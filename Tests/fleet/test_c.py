@@ -388,7 +388,10 @@ def test_v7_what_a_killed_worker_ran_runs_elsewhere_and_no_attempt_counts(
     fleet.rows("update class set handler = 'send'")
     with start("judge", lease=9000) as judge:
         dead.end(signal.SIGKILL)
-        fleet.rows("update worker set expires = 0 where name = 'dead'")
+        wait(lambda: fleet.rows("select 1 from worker where name = 'judge'"))
+        fleet.rows(
+            "update worker set expires = case name when 'dead' then 0 else expires end, steady = 0, beaten = now_ns()"
+        )
         wait(lambda: fleet.one("select count(*) from slot where stop = 7") == 3)
         assert fleet.rows("select distinct attempts, line & 1, quarantined from slot where stop = 7") == [(0, 1, True)]
         # Nothing else waits for them.
