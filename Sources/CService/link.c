@@ -421,7 +421,7 @@ int32_t service_link_settle(void *link, service_failure *failure) {
 int64_t service_link_return(void *link) {
     connection *own = link;
     service_failure failure;
-    if (own->descriptor >= 0 && !connection_hear(own)) connection_drop(own);
+    hear(own);
     if (own->descriptor >= 0 || own->taken_count + own->given_count == 0) return HOUR;
     return connection_settle(own, 0, &failure) == SELENE_OK ? 0 : PAUSE;
 }

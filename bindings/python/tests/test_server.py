@@ -313,16 +313,14 @@ def test_a_driver_of_a_connection_runs_coroutines_on_the_event_loop(store: Path,
 
 
 class Stuck:
-    """A coroutine handler that waits until it is cancelled, unless it is to return."""
+    """A coroutine handler that waits until it is cancelled."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
-        self.cancelled = self.returns = False
+        self.cancelled = False
 
     async def __call__(self, run: selene.Run) -> None:
         self.begun.set()
-        if self.returns:
-            return
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
