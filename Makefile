@@ -27,6 +27,8 @@ CFLAGS ?= -O2 -g
 WARNINGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror
 
 VERSION := $(shell sed -n 's/^\#define SELENE_VERSION_STRING "\(.*\)"/\1/p' include/selene.h)
+# The number in the names of the shared libraries: it changes when what was built with an earlier one would no longer run.
+ABI := 1
 MAJOR := $(firstword $(subst ., ,$(VERSION)))
 MINOR := $(word 2,$(subst ., ,$(VERSION)))
 
@@ -79,7 +81,7 @@ comma = ,
 OUT = $(BUILD)
 SHARED = $(OUT)/libselene.so.$(VERSION)
 ARCHIVE = $(OUT)/libselene.a
-SONAME = libselene.so.$(MAJOR)
+SONAME = libselene.so.$(ABI)
 EXAMPLES := $(patsubst bindings/c/examples/%.c,build/examples/%,$(wildcard bindings/c/examples/*.c))
 RUNNER_SOURCES := $(wildcard bindings/c/examples/selene-run/*.[ch])
 DAEMON_SOURCES := $(wildcard bindings/c/examples/selened/*.[ch]) \
@@ -264,10 +266,10 @@ $(ARCHIVE): $(BUILD)/selene.o
 FLEET_SOURCES := $(sort $(wildcard Sources/CFleet/*.c))
 FLEET_SHARED = $(OUT)/libselene-fleet.so.$(VERSION)
 FLEET_ARCHIVE = $(OUT)/libselene-fleet.a
-FLEET_SONAME = libselene-fleet.so.$(MAJOR)
+FLEET_SONAME = libselene-fleet.so.$(ABI)
 # The same for selened, which has the engine inside: what it calls of that are the functions of the program that loads it.
 FLEET_MODULE = $(OUT)/libselened-fleet.so.$(VERSION)
-FLEET_MODULE_SONAME = libselened-fleet.so.$(MAJOR)
+FLEET_MODULE_SONAME = libselened-fleet.so.$(ABI)
 FLEET_OBJECTS = $(patsubst Sources/CFleet/%.c,$(COMPILED)/fleet/%.o,$(FLEET_SOURCES)) $(COMPILED)/fleet/lines.o
 FLEET_COMPILE = $(QUIETLY) $(CC) $(CFLAGS) $(WARNINGS) -fPIC -ffunction-sections -fdata-sections -ffile-prefix-map=$(HERE) \
 	-Iinclude -I"$$(pg_config --includedir)"
@@ -567,7 +569,7 @@ $(PEERS): build/bench/%: Benchmarks/peers/%.c $(wildcard Benchmarks/*.h)
 PKGCONFIG = $(LIBDIR)/pkgconfig
 CMAKE = $(LIBDIR)/cmake/Selene
 # The files find the rest from where they are, so that an installed tree can be moved.
-FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@MINOR@|$(MINOR)|g' \
+FILL = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@MAJOR@|$(MAJOR)|g' -e 's|@ABI@|$(ABI)|g' -e 's|@MINOR@|$(MINOR)|g' \
 	-e 's|@STATIC_LIBS@|$(STATIC_LIBS)|g' -e 's|@CMAKE_STATIC_LIBS@|$(subst $() ,;,$(STATIC_LIBS:-l%=%))|g' \
 	-e "s|@LIBDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(LIBDIR)')|g" \
 	-e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(PREFIX)' '$(INCLUDEDIR)')|g"

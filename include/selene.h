@@ -4332,14 +4332,6 @@ SELENE_API selene_status selene_task_launch(selene_scheduler scheduler, const ch
 SELENE_API selene_status selene_task_expire(selene_scheduler scheduler, const char *id,
                                             int64_t id_length);
 
-/** The former name of selene_task_launch. Thread: any. Since: 0.1. */
-SELENE_API selene_status selene_task_simulate_launch(selene_scheduler scheduler, const char *id,
-                                                     int64_t id_length);
-
-/** The former name of selene_task_expire. Thread: any. Since: 0.1. */
-SELENE_API selene_status selene_task_simulate_expire(selene_scheduler scheduler, const char *id,
-                                                     int64_t id_length);
-
 /* ============================================================================
  *  NODE
  *

@@ -602,19 +602,3 @@ public func selene_task_expire(
     }
   }
 }
-
-// What they were called in 0.1.
-
-@_cdecl("selene_task_simulate_launch") @implementation
-public func selene_task_simulate_launch(
-  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
-) -> selene_status {
-  selene_task_launch(scheduler, id, id_length)
-}
-
-@_cdecl("selene_task_simulate_expire") @implementation
-public func selene_task_simulate_expire(
-  _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64
-) -> selene_status {
-  selene_task_expire(scheduler, id, id_length)
-}

@@ -57,7 +57,7 @@ nothing "8.8 the list of symbols is sorted, each once"
 same "8.8 the list of symbols is what the header declares" header symbols.txt
 
 version=$(sed -n 's/^#define SELENE_VERSION_STRING "\(.*\)"/\1/p' "$header")
-major=${version%%.*}
+soname=libselene.so.1
 "$root/.ci/nodes" "$(realpath "$header")" >"$work/nodes" 2>"$work/log"
 nothing "X3 each function of the header says since which version it is there"
 cut -d ' ' -f 2 "$work/nodes" | sort -u -V >"$work/names"
@@ -65,7 +65,9 @@ cut -d ' ' -f 2 "$work/nodes" | sort -u -V >"$work/names"
 result "X3 no function is from a version that is still to come" $?
 
 # What each earlier release exported, and in which node: "selene_x SELENE_0.1", from its library's own table.
+shopt -s nullglob
 releases=("$root"/Tests/C/releases/*.symbols)
+shopt -u nullglob
 for list in "${releases[@]}"; do
   release=$(basename "$list" .symbols)
   [ "$release" = "$version" ] && continue
@@ -87,10 +89,10 @@ starts() {
     echo 'void (*volatile functions[])(void) = {'
     cut -d ' ' -f 1 "$1" | sed 's/$/,/'
     echo '}; int main(void) { return functions[0] == 0; }'; } >"$folder/program.c"
-  gcc -shared -fPIC -o "$folder/libselene.so.$major" -Wl,-soname,"libselene.so.$major" -Wl,--version-script="$folder/map" \
-    "$folder/stub.c" && gcc -o "$folder/program" "$folder/program.c" "$folder/libselene.so.$major" &&
+  gcc -shared -fPIC -o "$folder/$soname" -Wl,-soname,"$soname" -Wl,--version-script="$folder/map" \
+    "$folder/stub.c" && gcc -o "$folder/program" "$folder/program.c" "$folder/$soname" &&
     readelf -V "$folder/program" | grep -q 'Name: SELENE_' || return
-  mkdir -p "$folder/now" && ln -sf "$(realpath "$2")" "$folder/now/libselene.so.$major"
+  mkdir -p "$folder/now" && ln -sf "$(realpath "$2")" "$folder/now/$soname"
   LD_BIND_NOW=1 LD_LIBRARY_PATH=$folder/now "$folder/program"
 }
 
@@ -115,9 +117,9 @@ check_shared() {
   nothing "8.7 $2 exports functions only, no data"
 
   readelf -dW "$library" >"$work/dynamics"
-  sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p' "$work/dynamics" | grep -v -x "libselene.so.$major" >"$work/log"
+  sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p' "$work/dynamics" | grep -v -x "$soname" >"$work/log"
   grep -q '(SONAME)' "$work/dynamics" || echo "no SONAME" >>"$work/log"
-  nothing "8.8 $2 is called libselene.so.$major"
+  nothing "8.8 $2 is called $soname"
   sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamics" |
     grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libsqlite3\.so\.0' -e 'ld-linux.*' >"$work/log"
   nothing "8.8 $2 needs libc, libm and sqlite3 at most"

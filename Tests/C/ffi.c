@@ -175,8 +175,6 @@ static struct function functions[] = {
     FUNCTION(selene_driver_stop, "ihl"),
     FUNCTION(selene_task_launch, "ihpl"),
     FUNCTION(selene_task_expire, "ihpl"),
-    FUNCTION(selene_task_simulate_launch, "ihpl"),
-    FUNCTION(selene_task_simulate_expire, "ihpl"),
     FUNCTION(selene_signal_name, "pi"),
     FUNCTION(selene_source_name, "pi"),
     FUNCTION(selene_factor_name, "pi"),
@@ -374,10 +372,6 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     request.schedule = SELENE_SCHEDULE_ONCE;
     CALL_OK("selene_task_register", u64(threaded), ptr(&request), ptr(NULL));
     CALL_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "selene_task_launch", u64(threaded),
-                ptr("request"), i64(-1));
-    CALL_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE, "selene_task_simulate_launch", u64(threaded),
-                ptr("request"), i64(-1));
-    CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_task_simulate_expire", u64(threaded),
                 ptr("request"), i64(-1));
     CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_task_expire", u64(threaded), ptr("request"),
                 i64(-1));

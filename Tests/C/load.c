@@ -301,7 +301,7 @@ int main(int argc, char **argv) {
         argv++;
     }
     check_begin(argc, argv);
-    if (dlopen("libselene.so.0", RTLD_NOW | RTLD_NOLOAD)) {
+    if (dlopen("libselene.so.1", RTLD_NOW | RTLD_NOLOAD)) {
         check_result(
             "the library is loaded by this program alone, which must not be linked with it", 0,
             NULL);

@@ -575,12 +575,6 @@ static selene_status call_launch(uint64_t h) {
 static selene_status call_expire(uint64_t h) {
     return selene_task_expire(h, "task", -1);
 }
-static selene_status call_simulate_launch(uint64_t h) {
-    return selene_task_simulate_launch(h, "task", -1);
-}
-static selene_status call_simulate_expire(uint64_t h) {
-    return selene_task_simulate_expire(h, "task", -1);
-}
 static selene_status call_cycle_next(uint64_t h) {
     return selene_cycle_next(h, &outs.number, &outs.run_info, &outs.instant);
 }
@@ -799,8 +793,6 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_node_close", TAKES_SCHEDULER, call_node_close, 0},
     {"selene_task_launch", TAKES_SCHEDULER, call_launch, 0},
     {"selene_task_expire", TAKES_SCHEDULER, call_expire, 0},
-    {"selene_task_simulate_launch", TAKES_SCHEDULER, call_simulate_launch, 0},
-    {"selene_task_simulate_expire", TAKES_SCHEDULER, call_simulate_expire, 0},
     {"selene_cycle_next", TAKES_CYCLE, call_cycle_next, 0},
     {"selene_cycle_end", TAKES_CYCLE, call_cycle_end, 0},
     {"selene_cycle_drain", TAKES_CYCLE, call_cycle_drain, 0},

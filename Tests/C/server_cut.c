@@ -117,13 +117,13 @@ static const char *const others[] = {
 
 /** What may have been done when the answer never came; the others are asked once more. */
 static const char *const changing[] = {
-    "selene_scheduler_prune",    "selene_task_register",         "selene_task_register_batch",
-    "selene_task_cancel",        "selene_task_cancel_tag",       "selene_task_cancel_all",
-    "selene_task_retry",         "selene_task_simulate_launch",  "selene_task_simulate_expire",
-    "selene_task_launch",        "selene_task_expire",           "selene_task_pause",
-    "selene_task_pause_tag",     "selene_task_resume",           "selene_task_resume_tag",
-    "selene_task_set_next",      "selene_ledger_report",         "selene_use_report",
-    "selene_condition_undefine", "selene_task_retry_successors", "selene_task_retry_all"};
+    "selene_scheduler_prune", "selene_task_register",      "selene_task_register_batch",
+    "selene_task_cancel",     "selene_task_cancel_tag",    "selene_task_cancel_all",
+    "selene_task_retry",      "selene_task_launch",        "selene_task_expire",
+    "selene_task_pause",      "selene_task_pause_tag",     "selene_task_resume",
+    "selene_task_resume_tag", "selene_task_set_next",      "selene_ledger_report",
+    "selene_use_report",      "selene_condition_undefine", "selene_task_retry_successors",
+    "selene_task_retry_all"};
 
 /** What a member of a pool asks, see below. */
 static const char *const working[] = {"selene_handler_register", "selene_cycle_begin",

@@ -41,13 +41,12 @@ static const struct {
       "selene_driver_start", "selene_driver_open"}},
     {SELENE_RIGHT_MANAGE,
      "SELENE_RIGHT_MANAGE",
-     {"selene_scheduler_enable",     "selene_scheduler_pause", "selene_scheduler_prune",
-      "selene_scheduler_resume",     "selene_task_cancel_all", "selene_task_retry_all",
-      "selene_task_launch",          "selene_task_expire",     "selene_task_simulate_launch",
-      "selene_task_simulate_expire", "selene_group_set_limit", "selene_group_pause",
-      "selene_group_resume",         "selene_conditions_set",  "selene_condition_define",
-      "selene_condition_undefine",   "selene_condition_set",   "selene_signal_set",
-      "selene_signal_clear",         "selene_ledger_report",   "selene_use_report"}}};
+     {"selene_scheduler_enable", "selene_scheduler_pause", "selene_scheduler_prune",
+      "selene_scheduler_resume", "selene_task_cancel_all", "selene_task_retry_all",
+      "selene_task_launch", "selene_task_expire", "selene_group_set_limit", "selene_group_pause",
+      "selene_group_resume", "selene_conditions_set", "selene_condition_define",
+      "selene_condition_undefine", "selene_condition_set", "selene_signal_set",
+      "selene_signal_clear", "selene_ledger_report", "selene_use_report"}}};
 
 /** What the owner alone can do, and what is settled without it. */
 static const char *const others[] = {

@@ -40,7 +40,7 @@ def test_it_exports_what_its_header_declares_and_needs_libselene_libpq_and_libc(
     assert {line.split()[2] for line in kept if len(line.split()) == 3} == {name for name, _ in wanted}
     needed = re.findall(r"NEEDED.*\[(.*)\]", told("readelf", "-d", BUILD / "libselene-fleet.so"))
     # The dynamic linker is a part of the C library.
-    assert {name for name in needed if not name.startswith("ld-linux")} == {"libselene.so.0", "libpq.so.5", "libc.so.6"}
+    assert {name for name in needed if not name.startswith("ld-linux")} == {"libselene.so.1", "libpq.so.5", "libc.so.6"}
     assert "libpq" not in told("readelf", "-d", BUILD / "libselene.so")
 
 
@@ -66,9 +66,9 @@ def test_its_header_stands_alone(compiler: list[str], tmp_path: Path) -> None:
 def test_it_is_installed_and_found_by_pkg_config(tmp_path: Path) -> None:
     told("make", "--no-print-directory", "install-fleet", f"DESTDIR={tmp_path}", "PREFIX=/opt/selene", cwd=ROOT)
     place = tmp_path / "opt/selene/lib"
-    names = ["selene-fleet.h", "libselene-fleet.a", "libselene-fleet.so", "libselene-fleet.so.0", "selene-fleet.pc"]
+    names = ["selene-fleet.h", "libselene-fleet.a", "libselene-fleet.so", "libselene-fleet.so.1", "selene-fleet.pc"]
     found = {path.name for path in tmp_path.glob("opt/**/*") if not path.is_dir()}
-    names += ["libselened-fleet.so.0"]
+    names += ["libselened-fleet.so.1"]
     real = {os.path.realpath(place / name).rsplit("/", 1)[1] for name in names if ".so" in name}
     assert found == {*names, *real}
     # The other library is another suite's: here it is that of the tree.

@@ -447,11 +447,11 @@ def test_n36_what_is_wrong_with_its_module_or_its_terms_is_said(start: Start, fo
         return done.stderr
 
     # Beside it there is no module.
-    for name in ("selened", "libselene.so.0"):
+    for name in ("selened", "libselene.so.1"):
         shutil.copy(BUILD / name, tmp_path)
     said = ends(tmp_path / "selened", "--fleet", "", code=5)
-    assert said.startswith("selened: --fleet: libselened-fleet.so.0: cannot open shared object file")
-    assert "libselene-fleet0" in said
+    assert said.startswith("selened: --fleet: libselened-fleet.so.1: cannot open shared object file")
+    assert "libselene-fleet1" in said
     assert "make install-fleet" in said
     # One of another release, and what is none.
     source = tmp_path / "module.c"
@@ -460,7 +460,7 @@ def test_n36_what_is_wrong_with_its_module_or_its_terms_is_said(start: Start, fo
         ("int nothing;", "is of release another"),
     ):
         source.write_text(text)
-        told("cc", *FLAGS, "-fPIC", "-shared", source, "-o", tmp_path / "libselened-fleet.so.0")
+        told("cc", *FLAGS, "-fPIC", "-shared", source, "-o", tmp_path / "libselened-fleet.so.1")
         assert told_of in ends(tmp_path / "selened", "--fleet", "", code=5)
     assert ends(DAEMON, "--fleet", "nonsense=1", code=4) == ('selened: --fleet: invalid connection option "nonsense"\n')
     assert "selened: --listen: invalid" in ends(DAEMON, "--fleet", "", "--listen", "nonsense=1", code=4)
@@ -482,7 +482,7 @@ def test_n36_what_is_installed_has_one_engine(fleet: Fleet, programs: dict[str, 
         fleet.rows("select register('a', handler => 'send')")
         wait(lambda: fleet.one("select count(*) from history") == 1)
         maps = Path(f"/proc/{daemon.process.pid}/maps").read_text()
-        assert "/opt/lib/libselened-fleet.so.0" in maps
+        assert "/opt/lib/libselened-fleet.so.1" in maps
         assert "libpq.so" in maps
         assert "libselene.so" not in maps
         assert member.end() == 0

@@ -9,7 +9,7 @@ namespace Selene
     [SuppressUnmanagedCodeSecurity]
     internal static unsafe class Raw
     {
-        private const string Library = "libselene.so.0";
+        private const string Library = "libselene.so.1";
 
         internal const int OK = 0;
         internal const int UNIT_NONE = 0;
@@ -1265,12 +1265,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_expire(ulong scheduler, byte* id, long id_length);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_task_simulate_launch(ulong scheduler, byte* id, long id_length);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_task_simulate_expire(ulong scheduler, byte* id, long id_length);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_node_request_init(NodeRequest* request, uint struct_size);

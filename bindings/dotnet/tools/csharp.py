@@ -150,7 +150,7 @@ def raw() -> Iterator[str]:
     yield "#pragma warning disable 169, 649\nusing System;\nusing System.Runtime.InteropServices;"
     yield "using System.Security;\n"
     yield "namespace Selene\n{\n    [SuppressUnmanagedCodeSecurity]\n    internal static unsafe class Raw\n    {"
-    yield '        private const string Library = "libselene.so.0";\n'
+    yield '        private const string Library = "libselene.so.1";\n'
     yield from constants()
     yield from structs()
     yield from functions()

@@ -533,7 +533,7 @@ def test_l14_who_may_not_open_a_store_asks_who_may(program: str) -> None:
     store = str(place / "t")
     try:
         place.chmod(0o755)
-        for name in (RUNNER, ROOT / "build/libselene.so.0"):
+        for name in (RUNNER, ROOT / "build/libselene.so.1"):
             shutil.copy(name, place)
 
         def ask() -> str:

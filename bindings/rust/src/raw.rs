@@ -1180,8 +1180,6 @@ extern "C" {
     pub fn selene_driver_stop(scheduler: selene_scheduler, grace: i64) -> selene_status;
     pub fn selene_task_launch(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
     pub fn selene_task_expire(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
-    pub fn selene_task_simulate_launch(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
-    pub fn selene_task_simulate_expire(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
     pub fn selene_node_request_init(request: *mut selene_node_request, struct_size: u32) -> selene_status;
     pub fn selene_node_options_init(options: *mut selene_node_options, struct_size: u32) -> selene_status;
     pub fn selene_node_info_init(info: *mut selene_node_info, struct_size: u32) -> selene_status;

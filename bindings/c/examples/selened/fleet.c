@@ -10,11 +10,9 @@
 #include "module.h"
 
 /* Of one name for all releases that have the same interface. */
-#define TEXT_OF(number) #number
-#define NUMBER(number) TEXT_OF(number)
-#define LIBRARY "libselened-fleet.so." NUMBER(SELENE_VERSION_MAJOR)
+#define LIBRARY "libselened-fleet.so.1"
 #define WHERE_IT_IS                                                                                \
-    "it is in the package libselene-fleet0 (Debian) or selene-fleet (RPM), or comes by make "      \
+    "it is in the package libselene-fleet1 (Debian) or selene-fleet (RPM), or comes by make "      \
     "install-fleet from the sources"
 #define LOOK_AGAIN (20 * SELENE_MILLISECOND)
 

@@ -75,7 +75,7 @@ static const char help_on_fleets[] =
     "cannot\n"
     "\n"
     "This needs the module libselened-fleet.so, which make install-fleet and the package\n"
-    "libselene-fleet0 (Debian) or selene-fleet (RPM) install. Tasks are registered, changed and\n"
+    "libselene-fleet1 (Debian) or selene-fleet (RPM) install. Tasks are registered, changed and\n"
     "cancelled in the fleet itself, not here. While the database is away it goes on serving, says "
     "so, and\n"
     "tries again.\n"

@@ -1346,8 +1346,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_driver_stop": (c_int32, (c_uint64, c_int64)),
     "selene_task_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
-    "selene_task_simulate_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
-    "selene_task_simulate_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_node_request_init": (c_int32, (POINTER(selene_node_request), c_uint32)),
     "selene_node_options_init": (c_int32, (POINTER(selene_node_options), c_uint32)),
     "selene_node_info_init": (c_int32, (POINTER(selene_node_info), c_uint32)),
@@ -1526,8 +1524,6 @@ class Functions:
         "selene_driver_stop",
         "selene_task_launch",
         "selene_task_expire",
-        "selene_task_simulate_launch",
-        "selene_task_simulate_expire",
         "selene_node_request_init",
         "selene_node_options_init",
         "selene_node_info_init",
@@ -1701,8 +1697,6 @@ class Functions:
     selene_driver_stop: Any
     selene_task_launch: Any
     selene_task_expire: Any
-    selene_task_simulate_launch: Any
-    selene_task_simulate_expire: Any
     selene_node_request_init: Any
     selene_node_options_init: Any
     selene_node_info_init: Any

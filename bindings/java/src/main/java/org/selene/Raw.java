@@ -438,12 +438,6 @@ final class Raw {
     /** Ends the window of a running task now as if its time had run out: all its runs are asked to stop (EXPIRING) and are over after its reserve. */
     static native void selene_task_expire(long scheduler, long id, long idLength);
 
-    /** The former name of selene_task_launch. */
-    static native void selene_task_simulate_launch(long scheduler, long id, long idLength);
-
-    /** The former name of selene_task_expire. */
-    static native void selene_task_simulate_expire(long scheduler, long id, long idLength);
-
     /** Writes the defaults into request, as SELENE_NODE_REQUEST_INIT does. */
     static native void selene_node_request_init(long request, int structSize);
 
