@@ -65,8 +65,9 @@ int main(int count, char **arguments) {
             count > 1 ? (unsigned)atoi(arguments[row % rows + 1]) : usual[row % rows];
         for (int i = 0; i < 4; i++) {
             selene_scheduler scheduler = filled(tasks, sets[i], constraints);
-            const double begin = begins(scheduler), frozen = decisions(scheduler, LANES - 1, 0);
-            const double rolling = decisions(scheduler, LANES - 1, SELENE_WINDOW_ROLLING);
+            const double begin = begins(scheduler),
+                         frozen = decisions(scheduler, LANES - 1, SELENE_WINDOW_FROZEN);
+            const double rolling = decisions(scheduler, LANES - 1, 0);
             printf("%9u %6u %-11s %12.2f %12.2f %20.2f %14.2f\n", tasks, sets[i],
                    constraints ? "constraints" : "conditions", begin, frozen, rolling,
                    flips(scheduler, constraints));

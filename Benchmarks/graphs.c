@@ -38,7 +38,6 @@ static void run_all(selene_scheduler scheduler, unsigned tasks) {
     selene_cycle cycle;
     int32_t step = SELENE_STEP_RUN;
     window.budget = SELENE_HOUR;
-    window.flags = SELENE_WINDOW_ROLLING;
     stop_if(selene_cycle_begin(scheduler, &window, &cycle), "begin");
     for (unsigned i = 0; i < tasks; i++) {
         stop_if(selene_cycle_next(cycle, &step, &run, NULL), "next");

@@ -43,9 +43,10 @@ int main(int count, char **arguments) {
             selene_scheduler scheduler = filled(tasks, in_use, sets);
             /* As many as their groups let run, or nearly all lanes. */
             const size_t wanted = in_use && in_use < LANES ? in_use : LANES - 1;
-            const double begin = begins(scheduler), frozen = decisions(scheduler, wanted, 0);
+            const double begin = begins(scheduler),
+                         frozen = decisions(scheduler, wanted, SELENE_WINDOW_FROZEN);
             printf("%9u %7u %5u %12.2f %14.2f %22.2f\n", tasks, in_use, sets, begin, frozen,
-                   decisions(scheduler, wanted, SELENE_WINDOW_ROLLING));
+                   decisions(scheduler, wanted, 0));
             stop_if(selene_scheduler_close(scheduler, 0), "close");
         }
     }

@@ -2094,13 +2094,13 @@ enum {
      *  handlers that call selene_run_stopping end on time then. */
     SELENE_WINDOW_INLINE = 2,
     /**
-     * Each pick looks at what is eligible at that moment, with the ages and scores of that moment; without it a
-     * cycle picks from what was eligible at its begin. So a task that becomes due, or is registered, while the
-     * window is open begins in the next free lane, and one long run holds up no other task. A once or periodic
-     * task may run again in the same window when it is due again; a standing task runs at most once. The cycle is
-     * done when nothing runs and nothing that fits is eligible. Ignored for a window of one task.
+     * Picks only from what was eligible at its begin, with the ages and scores of that moment: what becomes due or is
+     * registered while the window is open waits for the next one (Selene's greedy plan). Without this flag a window is
+     * rolling: each pick looks at what is eligible at that moment, so that what becomes due begins in the next free lane, and
+     * one long run holds up no other task. There a once or periodic task may run again when it is due again, a standing task
+     * runs at most once, and the cycle is done when nothing runs and nothing that fits is eligible.
      */
-    SELENE_WINDOW_ROLLING = 4,
+    SELENE_WINDOW_FROZEN = 4,
     /** selene_cycle_begin only: threads of the host call the handlers, each through a lane (selene_lane_open). */
     SELENE_WINDOW_LANES = 8
 };
@@ -2110,7 +2110,8 @@ typedef struct selene_window {
     uint32_t struct_size;
     /** SELENE_WINDOW_ bits; default none. */
     uint32_t flags;
-    /** SELENE_KIND_ bits; default refresh. */
+    /** SELENE_KIND_ bits. 0 (default): all kinds of which a window may begin: those that are switched on, of which none is open
+     *  and whose minimum interval has passed. If there are none, the call is refused for the first of these reasons. */
     uint32_t kinds;
     /** Runs at a time: 1 (default) … 1024. */
     uint32_t lanes;
@@ -2129,7 +2130,7 @@ typedef struct selene_window {
 
 #define SELENE_WINDOW_INIT                                                                         \
     {                                                                                              \
-        SELENE_SIZE(selene_window), 0, SELENE_KIND_REFRESH, 1, 30 * SELENE_SECOND, -1, {           \
+        SELENE_SIZE(selene_window), 0, 0, 1, 30 * SELENE_SECOND, -1, {                             \
             NULL, 0                                                                                \
         }                                                                                          \
     }
@@ -2347,8 +2348,8 @@ SELENE_API selene_status selene_window_init(selene_window *window, uint32_t stru
  * Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible. With
  * SELENE_WINDOW_LANES its runs are taken through lanes (section LANE), else by selene_cycle_next.
  *
- * Refusals come in this order: arguments, REENTRANT, UNAVAILABLE, BUSY, TOO_SOON. If one kind is refused, so is
- * the window. A refused begin does not count for the minimum interval, an empty cycle does. A pulled cycle of
+ * Refusals come in this order: arguments, REENTRANT, UNAVAILABLE, BUSY, TOO_SOON. If a kind that the window names is
+ * refused, so is the window. A refused begin does not count for the minimum interval, an empty cycle does. A pulled cycle of
  * the same kind that is past its deadline and was never ended is ended first.
  *
  * @param window     the window; NULL for all defaults
@@ -4168,8 +4169,7 @@ enum {
     /** One window at a time, for all kinds that are due and granted, with the greatest of their budgets and lanes: with
      *  one lane one run at a time. Else each kind has its own, and both may be open at once. Since: 0.2. */
     SELENE_DRIVER_TOGETHER = 4,
-    /** Its windows are not rolling: each picks from what was eligible at its begin. Without this flag they are
-     *  (SELENE_WINDOW_ROLLING), so that what becomes due begins in the next free lane. Since: 0.2. */
+    /** Its windows pick only from what was eligible at their begin (SELENE_WINDOW_FROZEN). Since: 0.2. */
     SELENE_DRIVER_FROZEN = 8,
     /** It asks no governor and keeps no ledger: a due task gets its window, as if the host had begun it at that moment.
      *  With SELENE_DRIVER_TOGETHER the window is for all its kinds that may begin, so that a task that becomes due in
@@ -4355,7 +4355,7 @@ SELENE_API selene_status selene_task_expire(selene_scheduler scheduler, const ch
  *  one request at a time. Each is one statement and one commit, and needs nothing of its connection, which may be another
  *  one each time, also one through a pooler.
  *
- *  Windows have to roll (SELENE_WINDOW_ROLLING), as those of drivers do: what is claimed was not there at their begin. A
+ *  Its windows have to roll, as they do without SELENE_WINDOW_FROZEN: what is claimed was not there at their begin. A
  *  window does not end while the node asks for more to do in it. A driver, or run_forever, opens windows only for what it
  *  has: so the node claims one task in advance. It is given back if no window opens within 10 s, or the governor refuses
  *  one.

@@ -18,30 +18,32 @@ extension selene_window: SizedStruct {
   }
 
   /// The fields for the engine.
-  fileprivate func checked(_ units: Units) throws(SeleneError) -> Window {
+  fileprivate func checked(for scheduler: Scheduler) throws(SeleneError) -> Window {
     var draft = WindowDraft()
     draft.kinds = kinds
     draft.lanes = lanes
     draft.budget = budget
     draft.reserve = reserve
     draft.strictFit = flags & UInt32(SELENE_WINDOW_STRICT_FIT) != 0
-    draft.isRolling = flags & UInt32(SELENE_WINDOW_ROLLING) != 0
+    draft.isRolling = flags & UInt32(SELENE_WINDOW_FROZEN) == 0
     draft.isInline = flags & UInt32(SELENE_WINDOW_INLINE) != 0
     draft.hasLanes = flags & UInt32(SELENE_WINDOW_LANES) != 0
     draft.task = try borrow(task, "task")
-    return try Window(draft, units)
+    return try scheduler.window(draft)
   }
 }
 
 /// A host's window, or all defaults.
 ///
-/// - Parameter units: of the clock of the scheduler that it is for; an owner checks again what a connection has sent it.
-func window(_ pointer: UnsafePointer<selene_window>?, _ units: Units) throws(SeleneError) -> Window {
-  guard let pointer else { return try selene_window.initial.checked(units) }
+/// - Parameter scheduler: the one that it is for; an owner checks again what a connection has sent it.
+func window(
+  _ pointer: UnsafePointer<selene_window>?, for scheduler: Scheduler
+) throws(SeleneError) -> Window {
+  guard let pointer else { return try selene_window.initial.checked(for: scheduler) }
   let known = UInt32(
-    SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_ROLLING | SELENE_WINDOW_LANES)
-  let names: Literal = "0, or a sum of SELENE_WINDOW_STRICT_FIT (1), _INLINE (2), _ROLLING (4), _LANES (8)"
-  return try read(pointer, flags: known, named: names, "window").checked(units)
+    SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_FROZEN | SELENE_WINDOW_LANES)
+  let names: Literal = "0, or a sum of SELENE_WINDOW_STRICT_FIT (1), _INLINE (2), _FROZEN (4), _LANES (8)"
+  return try read(pointer, flags: known, named: names, "window").checked(for: scheduler)
 }
 
 @_cdecl("selene_window_init") @implementation
@@ -58,7 +60,7 @@ public func selene_cycle_begin(
     let out = try require(out_cycle, "out_cycle")
     out.pointee = try Scheduler.enter(try worker(at: scheduler), probing: .asked) {
       (scheduler, moment) throws(SeleneError) in
-      try scheduler.begin(try SeleneABI.window(window, scheduler.units), at: moment).handle
+      try scheduler.begin(try SeleneABI.window(window, for: scheduler), at: moment).handle
     }
   }
 }
@@ -164,7 +166,7 @@ public func selene_cycle_run(
   attempt { () throws(SeleneError) in
     let (engine, cycle) = try Scheduler.enter(try worker(at: scheduler), probing: .asked) {
       (scheduler, moment) throws(SeleneError) in
-      (scheduler, try scheduler.start(try SeleneABI.window(window, scheduler.units), at: moment))
+      (scheduler, try scheduler.start(try SeleneABI.window(window, for: scheduler), at: moment))
     }
     let report = try engine.finish(cycle)
     out_report?.pointee = report.block()
@@ -184,7 +186,7 @@ public func selene_cycle_run_async(
     let (cycle, deadline) = try Scheduler.enter(try worker(at: scheduler), probing: .asked) {
       (scheduler, moment) throws(SeleneError) in
       let cycle = try scheduler.startAsync(
-        try SeleneABI.window(window, scheduler.units),
+        try SeleneABI.window(window, for: scheduler),
         receive: report.map { report in
           { made in
             let block = made.block()
@@ -209,7 +211,7 @@ public func selene_cycle_plan(
     let out = try require(out_plan, "out_plan")
     let plan = try Scheduler.enter(scheduler, probing: .asked, isQuestion: true) {
       (scheduler, moment) throws(SeleneError) in
-      try scheduler.plan(try SeleneABI.window(window, scheduler.units), at: moment)
+      try scheduler.plan(try SeleneABI.window(window, for: scheduler), at: moment)
     }
     out.pointee = plan.block()
   }

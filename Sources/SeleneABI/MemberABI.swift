@@ -18,7 +18,7 @@ private struct Words {
   }
   /// The window that is the first of them.
   func window(_ scheduler: Scheduler) throws(SeleneError) -> Window {
-    try SeleneABI.window(pointer(0).map { UnsafePointer($0) }, scheduler.units)
+    try SeleneABI.window(pointer(0).map { UnsafePointer($0) }, for: scheduler)
   }
   /// That an output is wanted where its function has no use without it.
   func require(_ place: Int, _ field: Literal) throws(SeleneError) { if words[place] == 0 { throw .null(field) } }

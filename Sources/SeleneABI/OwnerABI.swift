@@ -30,7 +30,7 @@ extension selene_window {
     lanes = UInt32(window.lanes)
     (budget, reserve) = (window.budget, window.reserve)
     if window.strictFit { flags |= UInt32(SELENE_WINDOW_STRICT_FIT) }
-    if window.isRolling { flags |= UInt32(SELENE_WINDOW_ROLLING) }
+    if !window.isRolling { flags |= UInt32(SELENE_WINDOW_FROZEN) }
     if window.isInline { flags |= UInt32(SELENE_WINDOW_INLINE) }
     if window.hasLanes { flags |= UInt32(SELENE_WINDOW_LANES) }
     if let task = window.task { self.task = lend(task) }

@@ -22,16 +22,45 @@ extension Scheduler {
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
-  /// Begins a cycle of any mode.
-  func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
-    try admit(window, at: moment)
-    return try begin(admitted: window, mode, at: moment)
+  /// Checks a window: one that names no kinds is for all that are switched on, of which a connection leaves it to the owner to
+  /// know them.
+  ///
+  /// - Throws: `invalidArgument`, naming the first field that is out of range.
+  package func window(_ draft: WindowDraft) throws(SeleneError) -> Window {
+    // Of a scheduler that has all kinds switched off, none may begin.
+    try Window(draft, units, enabled: owner != nil ? [] : enabled.isEmpty ? .all : enabled)
   }
 
-  /// Sees whether a window may begin.
-  func admit(_ window: Window, at moment: Moment) throws(SeleneError) {
-    guard owner == nil else { return try refuseDrained() }
-    if window.task == nil { try refuse(window.kinds, of: nil, at: moment) } else { try refuseDrained() }
+  /// Begins a cycle of any mode.
+  func begin(_ window: Window, _ mode: Cycle.Mode, at moment: Moment) throws(SeleneError) -> Cycle {
+    return try begin(admitted: try admit(window, at: moment), mode, at: moment)
+  }
+
+  /// Sees whether a window may begin, and gives it for the kinds that may if it names none.
+  func admit(
+    _ window: Window, of pool: Pool? = nil, crew: Crew? = nil, at moment: Moment
+  ) throws(SeleneError) -> Window {
+    guard owner == nil, window.task == nil else {
+      try refuseDrained()
+      return window
+    }
+    do throws(SeleneError) {
+      try refuse(window.kinds, of: pool, crew: crew, at: moment)
+      return window
+    } catch {
+      let others = window.namesKinds ? [] : mayBegin(window.kinds, of: pool, crew, at: moment)
+      guard !others.isEmpty else { throw error }
+      return window.of(others)
+    }
+  }
+
+  /// Those of some kinds of which a window may begin.
+  private func mayBegin(_ kinds: KindSet, of pool: Pool?, _ crew: Crew?, at moment: Moment) -> KindSet {
+    var free: KindSet = []
+    for kind in Kind.allCases where kinds.contains(kind) {
+      if (try? refuse(KindSet(kind), of: pool, crew: crew, at: moment)) != nil { free.formUnion(KindSet(kind)) }
+    }
+    return free
   }
 
   /// Begins the cycle of a window against which nothing speaks; ends forgotten pulled ones of its kinds first (C5).

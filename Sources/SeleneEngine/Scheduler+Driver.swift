@@ -469,7 +469,7 @@ extension Scheduler {
     draft.budget = (governance.driver?.terms.budgets ?? DriverTerms.usualBudgets)[kind]
     draft.isOpenEnded =
       governance.driver?.terms.isOpenEnded(KindSet(kind), rations: governance.governor.profile.rationsTime) ?? false
-    _ = try startAsync(Window(draft, .own), receive: nil, destroy: nil, at: moment)
+    _ = try startAsync(window(draft), receive: nil, destroy: nil, at: moment)
   }
 
   /// Ends the window of a run in flight, as if its time had run out.

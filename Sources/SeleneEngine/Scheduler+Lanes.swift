@@ -12,7 +12,7 @@ extension Scheduler {
   ///
   /// - Throws: as a pulled one; `busy` also when too many threads are left behind.
   func beginLanes(_ window: Window, at moment: Moment) throws(SeleneError) -> Cycle {
-    try admit(window, at: moment)
+    let window = try admit(window, at: moment)
     try refuseAtThreadCap()
     return try begin(admitted: window, .lanes, at: moment)
   }

@@ -187,11 +187,7 @@ extension Scheduler {
       member.shares.append(Share(open, lanes: window.lanes, hasLanes: window.hasLanes, isCalled: isCalled))
       return open
     }
-    if window.task == nil {
-      try refuse(window.kinds, of: member.pool, crew: member.crew, at: moment)
-    } else {
-      try refuseDrained()
-    }
+    let window = try admit(window, of: member.pool, crew: member.crew, at: moment)
     let cycle = try begin(admitted: window, .member, for: member, isCalled: isCalled, at: moment)
     dropEnded(of: member)
     member.shares.append(Share(cycle, lanes: window.lanes, hasLanes: window.hasLanes, isCalled: isCalled))

@@ -77,8 +77,7 @@ extension Scheduler {
   func beginPushed(_ window: Window, coordinators: Int, at moment: Moment) throws(SeleneError) -> Cycle {
     try refuseWithoutThreads()
     try refuseThreadsOfHostClock()
-    try admit(window, at: moment)
-    return try beginPushed(admitted: window, coordinators: coordinators, at: moment)
+    return try beginPushed(admitted: try admit(window, at: moment), coordinators: coordinators, at: moment)
   }
 
   func refuseThreadsOfHostClock() throws(SeleneError) {

@@ -4,14 +4,15 @@ import SeleneCore
 
 /// A window as the host gave it, unchecked.
 package struct WindowDraft {
-  package var kinds = UInt32(Kind.refresh.rawValue)
+  /// 0: all that may begin.
+  package var kinds: UInt32 = 0
   package var lanes: UInt32 = 1
   package var budget: Span = 30 * Time.second
   /// −1: a twentieth of the budget.
   package var reserve: Span = -1
   package var strictFit = false
   /// Each pick looks at what is eligible then, not at begin (R1).
-  package var isRolling = false
+  package var isRolling = true
   package var isInline = false
   package var hasLanes = false
   /// Only of a driver's: its runs have no deadline (V1).
@@ -24,7 +25,10 @@ package struct WindowDraft {
 
 /// A window, checked.
 package struct Window {
-  package let kinds: KindSet
+  /// Empty where it names none and an owner decides which they are.
+  package private(set) var kinds: KindSet
+  /// Otherwise it is for those that may begin.
+  let namesKinds: Bool
   package let lanes: Int
   package let budget: Span
   package let reserve: Span
@@ -49,16 +53,25 @@ package struct Window {
     (self.isOpenEnded, self.joins) = (isOpenEnded, joins)
     (self.kinds, self.lanes, self.budget, self.reserve) = (kinds, lanes, budget, reserve)
     (self.strictFit, self.isRolling, self.task) = (strictFit, isRolling && task == nil, task)
-    (isInline, hasLanes) = (false, false)
+    (isInline, hasLanes, namesKinds) = (false, false, true)
+  }
+
+  /// The same for these kinds.
+  func of(_ kinds: KindSet) -> Window {
+    var window = self
+    window.kinds = kinds
+    return window
   }
 
   /// Checks every field.
   ///
-  /// - Parameter units: of the scheduler's clock.
+  /// - Parameters:
+  ///   - units: of the scheduler's clock.
+  ///   - enabled: the kinds that it is for if the draft names none.
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
-  package init(_ draft: WindowDraft, _ units: Units) throws(SeleneError) {
+  package init(_ draft: WindowDraft, _ units: Units, enabled: KindSet) throws(SeleneError) {
     let onlyTask = draft.task.count > 0
-    guard onlyTask || (draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0) else {
+    guard onlyTask || draft.kinds & ~KindSet.all.rawValue == 0 else {
       throw .kinds("kinds", draft.kinds)
     }
     guard (1...Self.mostLanes).contains(draft.lanes) else {
@@ -69,7 +82,8 @@ package struct Window {
     try units.check("budget", draft.budget, 1, Time.longestRun)
     try units.check("reserve", draft.reserve, 0, draft.budget, or: -1, "-1 (budget / 20), or 0 … budget")
     if onlyTask { try Identifier.check(draft.task, "task") }
-    kinds = KindSet(rawValue: draft.kinds)
+    namesKinds = draft.kinds != 0
+    kinds = namesKinds ? KindSet(rawValue: draft.kinds) : enabled
     lanes = Int(draft.lanes)
     budget = draft.budget
     reserve = draft.reserve == -1 ? Budget.reserve(of: draft.budget) : draft.reserve

@@ -771,7 +771,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_REASON_EARLIER, 70, "earlier", selene_reason_name),
     NUMBER(SELENE_WINDOW_STRICT_FIT, 1, NULL, NULL),
     NUMBER(SELENE_WINDOW_INLINE, 2, NULL, NULL),
-    NUMBER(SELENE_WINDOW_ROLLING, 4, NULL, NULL),
+    NUMBER(SELENE_WINDOW_FROZEN, 4, NULL, NULL),
     NUMBER(SELENE_WINDOW_LANES, 8, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NONE, -1, NULL, NULL),
     NUMBER(SELENE_OUTCOME_NEW_DATA, 0, "new_data", selene_outcome_name),
@@ -1070,7 +1070,7 @@ static void test_defaults(void) {
     CHECK_INT(3, task.response_window);
     CHECK_INT(-1, task.expected_response);
     CHECK_INT(30 * SELENE_SECOND, task.backoff_delay);
-    CHECK_INT(SELENE_KIND_REFRESH, window.kinds);
+    CHECK_INT(0, window.kinds);
     CHECK_INT(1, window.lanes);
     CHECK_INT(30 * SELENE_SECOND, window.budget);
     CHECK_INT(-1, window.reserve);

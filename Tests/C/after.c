@@ -69,8 +69,7 @@ static void rest(selene_scheduler scheduler) {
 }
 
 static selene_window rolling_window(void) {
-    selene_window window = window_of(30 * S, 0, 1);
-    window.flags |= SELENE_WINDOW_ROLLING;
+    selene_window window = rolling_of(30 * S, 0, 1);
     return window;
 }
 
@@ -160,8 +159,7 @@ static void test_later(void) {
 /** In a rolling window the next layer takes part at once. */
 static void test_rolling(void) {
     selene_scheduler scheduler = open_for_work(NULL);
-    selene_window window = window_of(30 * S, 0, 1);
-    window.flags |= SELENE_WINDOW_ROLLING;
+    selene_window window = rolling_of(30 * S, 0, 1);
     add_after(scheduler, "a", NULL);
     add_after(scheduler, "b", "a");
     add_after(scheduler, "c", "b");
@@ -1010,9 +1008,8 @@ static int in_layers(int i, int *numbers) {
 
 /** Runs at most so many, each after those before it; how many ran. */
 static int run_some(selene_scheduler scheduler, int most) {
-    selene_window window = window_of(SELENE_DAY, 0, 1);
+    selene_window window = rolling_of(SELENE_DAY, 0, 1);
     int count = 0;
-    window.flags |= SELENE_WINDOW_ROLLING;
     selene_cycle cycle = begin(scheduler, window);
     while (count < most) {
         selene_run_info info = SELENE_RUN_INFO_INIT;

@@ -94,7 +94,7 @@ static void test_wait(void) {
     for (int rolls = 0; rolls < 2; rolls++) {
         selene_scheduler scheduler = open_for_work(NULL);
         selene_window window = window_of(30 * S, 0, 1);
-        window.flags = rolls ? SELENE_WINDOW_ROLLING : 0;
+        window.flags = rolls ? 0 : SELENE_WINDOW_FROZEN;
         selene_task plain = needing("plain", "", NULL);
         plain.condition_count = 0;
         add(scheduler, needing("both", "vpn", "signed-in"));
@@ -311,7 +311,7 @@ static void test_descriptor(void) {
     set(scheduler, "disk", 1);
     add(scheduler, needing("a", "disk", NULL));
     add(scheduler, needing("b", "disk", "vpn"));
-    window.flags = SELENE_WINDOW_LANES | SELENE_WINDOW_ROLLING;
+    window.flags = SELENE_WINDOW_LANES;
     selene_cycle cycle = begin(scheduler, window);
     CHECK_OK(selene_cycle_descriptor(cycle, &fd));
     CHECK_OK(selene_lane_open(cycle, &lanes[0]));

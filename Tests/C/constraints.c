@@ -142,7 +142,7 @@ static void test_expiry(void) {
     const int64_t until = clock_now + 10 * S;
     int64_t at;
     selene_cycle cycle;
-    window.flags |= SELENE_WINDOW_ROLLING;
+    window.flags = 0;
     window.lanes = 2;
     add(scheduler, needy("quiet", SELENE_CONSTRAINT_IDLE | SELENE_CONSTRAINT_DISPLAY_OFF));
     CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_USER_ACTIVE, 1, 10 * S));
@@ -215,9 +215,9 @@ static void test_first(void) {
     selene_options options = stored_options(file_named("first"));
     selene_window window = window_for(EACH, MIN);
     selene_cycle cycle;
+    window.flags = 0;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
-    window.flags |= SELENE_WINDOW_ROLLING;
     add(scheduler, needy("any", 0));
     cycle = begin(scheduler, window);
     complete(next(cycle, "any"));

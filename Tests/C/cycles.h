@@ -288,11 +288,20 @@ CHECK_UNUSED static void wait_for_overruns(selene_scheduler scheduler, uint32_t 
 
 /* ---- windows -------------------------------------------------------------- */
 
-CHECK_UNUSED static selene_window window_of(int64_t budget, int64_t reserve, uint32_t lanes) {
+/** For all kinds, in which each pick looks at what is eligible at that moment. */
+CHECK_UNUSED static selene_window rolling_of(int64_t budget, int64_t reserve, uint32_t lanes) {
     selene_window window = SELENE_WINDOW_INIT;
     window.budget = budget;
     window.reserve = reserve;
     window.lanes = lanes;
+    return window;
+}
+
+/** For refresh tasks, which picks from what was eligible at its begin. */
+CHECK_UNUSED static selene_window window_of(int64_t budget, int64_t reserve, uint32_t lanes) {
+    selene_window window = rolling_of(budget, reserve, lanes);
+    window.kinds = SELENE_KIND_REFRESH;
+    window.flags = SELENE_WINDOW_FROZEN;
     return window;
 }
 

@@ -349,6 +349,42 @@ static void test_forgotten(void) {
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
+/** The kinds of a cycle, which ends. */
+static uint32_t kinds_of(selene_cycle cycle) {
+    selene_report *report = NULL;
+    CHECK_OK(selene_cycle_end(cycle, &report));
+    const uint32_t kinds = report->kinds;
+    selene_report_destroy(report);
+    return kinds;
+}
+
+/** Two kinds have a pace of their own: whoever names none never has to know which of them may begin. */
+static void test_all_that_may(void) {
+    const uint32_t refresh = SELENE_KIND_REFRESH, processing = SELENE_KIND_PROCESSING;
+    selene_options options = SELENE_OPTIONS_INIT;
+    selene_window any = SELENE_WINDOW_INIT, one = window_of(10 * S, 0, 1);
+    selene_cycle open, none = 0;
+    options.minimum_interval_refresh = 60 * S;
+    selene_scheduler scheduler = open_virtual(options);
+    CHECK_INT(refresh | processing, kinds_of(begin(scheduler, any)));
+    CHECK_INT(processing, kinds_of(begin(scheduler, any))); /* too soon for refresh */
+    one.kinds = processing;
+    open = begin(scheduler, one);
+    CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &any, &none));
+    CHECK_INT(processing, kinds_of(open));
+    advance(60 * S);
+    open = begin(scheduler, one);
+    CHECK_INT(refresh, kinds_of(begin(scheduler, any))); /* beside one of the other kind */
+    CHECK_INT(processing, kinds_of(open));
+    CHECK_OK(selene_scheduler_enable(scheduler, processing));
+    CHECK_INT(processing, kinds_of(begin(scheduler, any)));
+    CHECK_OK(selene_scheduler_enable(scheduler, refresh));
+    CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &any, &none));
+    CHECK_OK(selene_scheduler_enable(scheduler, 0));
+    CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, &any, &none));
+    CHECK_OK(selene_scheduler_close(scheduler, 0));
+}
+
 static void test_pace(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_scheduler scheduler;
@@ -574,6 +610,8 @@ int main(int argc, char **argv) {
              test_forgotten);
     run_test("C5 a begin that is refused, or of another kind, leaves a forgotten cycle",
              test_forgotten_stays);
+    run_test("C1 a window that names no kinds is for all of which one may begin",
+             test_all_that_may);
     run_test("C13 a minimum interval counts from begin to begin, refusals in their order",
              test_pace);
     run_test("C13 a kind that is switched off lets its runs in flight go on",

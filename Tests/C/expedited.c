@@ -101,8 +101,7 @@ static void test_new_class(void) {
         new_file();
         selene_scheduler scheduler = open_with(10 * MIN, 0, file);
         const selene_text first = SELENE_TEXT("first");
-        selene_window window = window_of(10 * MIN, 0, 1);
-        window.flags = SELENE_WINDOW_ROLLING;
+        selene_window window = rolling_of(10 * MIN, 0, 1);
         add(scheduler, ordinary("first"));
         for (int i = 0; i < count; i++) {
             char id[16], group[16];
@@ -162,12 +161,12 @@ static void test_urgent_and_expedited(void) {
 
 /** In a window before its time as well: what would be lost goes first, and what is only urgent stays out. */
 static void test_urgent_before_the_time(void) {
-    for (uint32_t flags = 0; flags <= SELENE_WINDOW_ROLLING; flags += SELENE_WINDOW_ROLLING) {
+    for (uint32_t flags = 0; flags <= SELENE_WINDOW_FROZEN; flags += SELENE_WINDOW_FROZEN) {
         selene_scheduler scheduler = open_with(10 * MIN, SELENE_HOUR, NULL);
         selene_task late = expedited("late"), last = ordinary("last");
         selene_window window = window_of(MIN, 0, 1);
         selene_report *report = NULL;
-        window.flags |= flags;
+        window.flags = flags;
         add(scheduler, ordinary("first"));
         run_for(scheduler, "first", S);
         add(scheduler, expedited("quick"));
@@ -246,7 +245,7 @@ static int64_t waited(selene_scheduler scheduler, const char *id, int32_t reason
 
 /** It looks at the quota at each pick: what is used up in a window counts for the rest of it. */
 static void test_in_a_window(void) {
-    for (uint32_t flags = 0; flags <= SELENE_WINDOW_ROLLING; flags += SELENE_WINDOW_ROLLING) {
+    for (uint32_t flags = 0; flags <= SELENE_WINDOW_FROZEN; flags += SELENE_WINDOW_FROZEN) {
         selene_scheduler scheduler = open_with(MIN, 0, NULL);
         selene_window window = window_of(SELENE_HOUR, 0, 1);
         selene_task high = ordinary("high");
@@ -255,7 +254,7 @@ static void test_in_a_window(void) {
         add(scheduler, expedited("b"));
         add(scheduler, high);
         advance(S);
-        window.flags |= flags;
+        window.flags = flags;
         selene_cycle cycle = begin(scheduler, window);
         selene_run run = next(cycle, "a");
         advance(MIN);

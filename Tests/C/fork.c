@@ -89,7 +89,7 @@ static void parent_event(const selene_event *event, void *context) {
 
 static void open_parent(void) {
     selene_options options = SELENE_OPTIONS_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_task task;
     selene_cycle cycle = 0;
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;

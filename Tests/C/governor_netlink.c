@@ -161,7 +161,7 @@ static void test_first(void) {
     int64_t at;
     selene_cycle cycle;
     selene_run run;
-    window.flags |= SELENE_WINDOW_ROLLING;
+    window.flags = 0;
     window.lanes = 2;
     CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
     task.handler = SELENE_TEXT("work");

@@ -95,7 +95,7 @@ static void test_pause(void) {
     for (int rolls = 0; rolls < 2; rolls++) {
         selene_scheduler scheduler = open_for_work(NULL);
         selene_window window = window_of(30 * S, 0, 2);
-        window.flags = rolls ? SELENE_WINDOW_ROLLING : 0;
+        window.flags = rolls ? 0 : SELENE_WINDOW_FROZEN;
         add(scheduler, work_in("up", "a"));
         add(scheduler, work_in("up", "b"));
         selene_cycle cycle = begin(scheduler, window);
@@ -415,7 +415,7 @@ static void test_lanes(void) {
         limit(scheduler, "up", 1);
         add(scheduler, work_in("up", "a"));
         add(scheduler, work_in("up", "b"));
-        window.flags = SELENE_WINDOW_LANES | (way / 3 ? SELENE_WINDOW_ROLLING : 0);
+        window.flags = SELENE_WINDOW_LANES | (way / 3 ? 0 : SELENE_WINDOW_FROZEN);
         selene_cycle cycle = begin(scheduler, window);
         CHECK_OK(selene_lane_open(cycle, &first.lane));
         CHECK_OK(selene_lane_open(cycle, &second.lane));

@@ -540,7 +540,7 @@ static void test_descriptor(void) {
     selene_lane first, second;
     selene_run run;
     int fd = -1, again = -1;
-    window.flags |= SELENE_WINDOW_ROLLING;
+    window.flags = SELENE_WINDOW_LANES;
     add_lent(scheduler, "a", &work);
     cycle = begin(scheduler, window);
     CHECK_OK(selene_cycle_descriptor(cycle, &fd));

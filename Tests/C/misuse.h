@@ -817,6 +817,19 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_decided_by_host", TAKES_RUN, call_run_decided_by_host, 0},
 };
 
+/** Of refresh tasks, from which it picks what was eligible at its begin. */
+CHECK_UNUSED static selene_window refresh_window(void) {
+    selene_window window = SELENE_WINDOW_INIT;
+    window.kinds = SELENE_KIND_REFRESH;
+    window.flags = SELENE_WINDOW_FROZEN;
+    return window;
+}
+
+CHECK_UNUSED static selene_status begin_refresh(selene_scheduler scheduler, selene_cycle *cycle) {
+    const selene_window window = refresh_window();
+    return selene_cycle_begin(scheduler, &window, cycle);
+}
+
 /** A lane of a cycle of processing tasks. */
 CHECK_UNUSED static selene_lane open_lane_of(selene_scheduler scheduler) {
     selene_window window = SELENE_WINDOW_INIT;

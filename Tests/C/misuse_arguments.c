@@ -264,6 +264,7 @@ static void test_null_accepted(void) {
 
 static void test_refused_register(void) {
     selene_options options = still_options();
+    selene_window window = SELENE_WINDOW_INIT;
     selene_scheduler s = 0;
     selene_task task;
     options.max_pending_refresh = 1;
@@ -296,7 +297,8 @@ static void test_refused_register(void) {
     CHECK_OK(selene_scheduler_enable(s, SELENE_KIND_PROCESSING));
     task = task_of("standing");
     REFUSED(SELENE_ERROR_UNAVAILABLE, "refresh", selene_task_register(s, &task, &outs.number));
-    REFUSED(SELENE_ERROR_UNAVAILABLE, "refresh", selene_cycle_begin(s, NULL, &outs.handle));
+    window.kinds = SELENE_KIND_REFRESH;
+    REFUSED(SELENE_ERROR_UNAVAILABLE, "refresh", selene_cycle_begin(s, &window, &outs.handle));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_task_cancel(s, "nobody", -1, &outs.count));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_task_get(s, "nobody", -1, 0, &outs.task_info));
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody",
@@ -596,6 +598,7 @@ static void test_fault(void) {
     CHECK_INT(1, selene_status_fault()->greatest);
     CHECK_STRING("refresh", selene_status_fault()->subject.data);
     window.budget = SELENE_SECOND;
+    window.kinds = SELENE_KIND_REFRESH;
     CHECK_OK(selene_cycle_begin(s, &window, &cycle));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(s, &window, &cycle));

@@ -23,7 +23,7 @@ static struct live open_live(void) {
     live.scheduler = open_still();
     add_task(live.scheduler, "task");
     add_pulled_handler(live.scheduler, "task");
-    CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
+    CHECK_OK(begin_refresh(live.scheduler, &live.cycle));
     live.run = take_run(live.cycle);
     return live;
 }
@@ -188,7 +188,7 @@ static void test_closed(void) {
     CHECK_OK(selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(live.cycle, NULL));
     completed = live.run;
-    CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
+    CHECK_OK(begin_refresh(live.scheduler, &live.cycle));
     in_flight = take_run(live.cycle);
     CHECK_OK(selene_cycle_begin(live.scheduler, &processing, &ended));
     CHECK_OK(selene_cycle_end(ended, NULL));
@@ -398,7 +398,7 @@ static void test_tokens_are_not_reused(void) {
         CHECK_OK(selene_cycle_end(live.cycle, NULL));
         if (i % 50 == 0) CHECK_OK(selene_scheduler_reset(live.scheduler));
         if (i % 50 == 0) add_task(live.scheduler, "task");
-        CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
+        CHECK_OK(begin_refresh(live.scheduler, &live.cycle));
         live.run = take_run(live.cycle);
         for (k = 0; k < KEPT; k++)
             if (last[k])
@@ -423,7 +423,7 @@ static void test_many_stale(void) {
                      selene_run_complete(live.run, SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(live.cycle, NULL));
         add_task(live.scheduler, "task");
-        CHECK_OK(selene_cycle_begin(live.scheduler, NULL, &live.cycle));
+        CHECK_OK(begin_refresh(live.scheduler, &live.cycle));
         live.run = take_run(live.cycle);
     }
     /* Exactly so many: the oldest of them, too, and none before it. */

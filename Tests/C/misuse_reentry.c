@@ -25,7 +25,7 @@ static void other_run(selene_run run, const selene_run_info *info, void *context
 
 /** Another scheduler, from open to close, with a cycle on library threads and one inline. */
 static void use_other_scheduler(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_scheduler other = open_default();
     selene_report *report = NULL;
     atomic_int ended = 0;
@@ -35,7 +35,7 @@ static void use_other_scheduler(void) {
     CHECK_OK(selene_cycle_run(other, &window, &report));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
-    window.flags = SELENE_WINDOW_INLINE;
+    window.flags |= SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(other, &window, &report));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
@@ -46,7 +46,7 @@ static void use_other_scheduler(void) {
 
 /** Close, reset and blocking cycles answer REENTRANT, and nothing happens. */
 static void forbidden(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_report *report = (selene_report *)(uintptr_t)77;
     int64_t now = 0;
     CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_scheduler_close(scheduler, 0));
@@ -58,7 +58,7 @@ static void forbidden(void) {
     CHECK(selene_status_detail()[0] != '\0');
     window.kinds = SELENE_KIND_PROCESSING;
     CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_cycle_run(scheduler, &window, &report));
-    window.flags = SELENE_WINDOW_INLINE;
+    window.flags |= SELENE_WINDOW_INLINE;
     CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_cycle_run(scheduler, &window, &report));
     CHECK(report == (selene_report *)(uintptr_t)77);
     CHECK_OK(selene_scheduler_now(scheduler, &now));
@@ -68,7 +68,7 @@ static void forbidden(void) {
 static void legal(int refresh_open) {
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
     selene_explanation explanation = SELENE_EXPLANATION_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_run_info run_info = SELENE_RUN_INFO_INIT;
     selene_task task = task_of("inner");
     selene_task_info *record = NULL;
@@ -129,7 +129,7 @@ static void legal(int refresh_open) {
     CHECK_INT(SELENE_STEP_RUN, step);
     CHECK_OK(selene_run_retry(run_info.run, 0));
     CHECK_OK(selene_cycle_end(cycle, NULL));
-    window = (selene_window)SELENE_WINDOW_INIT;
+    window = refresh_window();
     if (refresh_open)
         CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &cycle));
     CHECK_OK(selene_handler_unregister(scheduler, "inner", -1));
@@ -184,9 +184,9 @@ static void open_outer(void) {
 
 /** Runs one blocking cycle; its report is the caller's. */
 static selene_report *run_outer(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_report *report = NULL;
-    window.flags = window_flags;
+    window.flags |= window_flags;
     window.budget = SELENE_HOUR;
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->run_count);
@@ -385,7 +385,7 @@ static void test_handler_other_thread(void) {
 }
 
 static void handler_async(selene_run run, const selene_run_info *info) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_cycle cycle = 0;
     int64_t deadline = 0;
     int ended = atomic_load(&destroyed);
@@ -440,13 +440,13 @@ static void inner_against_outer(selene_run run, const selene_run_info *info, voi
 }
 
 static void handler_nested(selene_run run, const selene_run_info *info) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_scheduler inner = open_default();
     selene_report *report = NULL;
     (void)info;
     CHECK_OK(selene_handler_register(inner, "nested", -1, inner_against_outer, NULL, NULL, NULL));
     add_task(inner, "nested");
-    window.flags = SELENE_WINDOW_INLINE;
+    window.flags |= SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(inner, &window, &report));
     CHECK_INT(1, report->new_data);
     selene_report_destroy(report);
@@ -488,9 +488,9 @@ static void handler_until_stopped(selene_run run, const selene_run_info *info) {
 static selene_report *run_until_expiry(uint32_t flags) {
     int64_t room = 20 * SELENE_MILLISECOND;
     for (;;) {
-        selene_window window = SELENE_WINDOW_INIT;
+        selene_window window = refresh_window();
         selene_report *report = NULL;
-        window.flags = flags;
+        window.flags |= flags;
         window.budget = SELENE_HOUR;
         window.reserve = SELENE_HOUR - room;
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
@@ -527,7 +527,7 @@ static void note_report(const selene_report *report, void *context) {
 }
 
 static void start_async(int64_t budget) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     window.budget = budget;
     reported = 0;
     CHECK_OK(
@@ -694,8 +694,8 @@ static void test_observer_completes(void) {
     in_handler = handler_completed_before;
     for (i = 0; i < 2; i++) {
         selene_report *report = NULL;
-        selene_window window = SELENE_WINDOW_INIT;
-        window.flags = i ? SELENE_WINDOW_INLINE : 0;
+        selene_window window = refresh_window();
+        if (i) window.flags |= SELENE_WINDOW_INLINE;
         open_outer();
         acted = 0;
         CHECK_OK(selene_scheduler_observe(scheduler, observe_and_complete, NULL, NULL));
@@ -730,8 +730,8 @@ static void test_observer_cancels(void) {
     in_stop = NULL;
     for (i = 0; i < 2; i++) {
         selene_report *report = NULL;
-        selene_window window = SELENE_WINDOW_INIT;
-        window.flags = i ? SELENE_WINDOW_INLINE : 0;
+        selene_window window = refresh_window();
+        if (i) window.flags |= SELENE_WINDOW_INLINE;
         open_outer();
         acted = 0;
         CHECK_OK(selene_scheduler_observe(scheduler, observe_and_cancel, NULL, NULL));
@@ -803,7 +803,7 @@ static void destroy_closed(void *context) {
 }
 
 static void test_destroy_everything(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     scheduler = open_default();
     CHECK_OK(selene_handler_register(scheduler, "outer", -1, NULL, NULL, NULL, destroy_everything));
     CHECK_OK(selene_handler_unregister(scheduler, "outer", -1));
@@ -818,9 +818,9 @@ static void test_destroy_everything(void) {
 }
 
 static void test_destroy_refused(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     selene_options options = still_options();
-    window.flags = SELENE_WINDOW_INLINE;
+    window.flags |= SELENE_WINDOW_INLINE;
     scheduler = open_default();
     add_pulled_handler(scheduler, "name");
     CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
@@ -855,7 +855,7 @@ static void destroy_with_failure(void *context) {
 
 static void test_destroy_keeps_detail(void) {
     selene_options options = still_options();
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = refresh_window();
     scheduler = open_default();
     add_pulled_handler(scheduler, "a name of its own");
     CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
@@ -918,7 +918,7 @@ static void test_clock(void) {
     CHECK_OK(selene_scheduler_open(&options, &clocked));
     add_task(clocked, "task");
     add_pulled_handler(clocked, "task");
-    CHECK_OK(selene_cycle_begin(clocked, NULL, &clocked_cycle));
+    CHECK_OK(begin_refresh(clocked, &clocked_cycle));
     clocked_run = take_run(clocked_cycle);
     clocked_lane = open_lane_of(clocked);
     CHECK(clock_calls > 0);

@@ -213,11 +213,10 @@ static void test_stored(void) {
 /** A rolling window and a driver take part in it at once. */
 static void test_at_once(void) {
     selene_scheduler scheduler = open_for_work(NULL);
-    selene_window window = window_of(30 * S, 0, 1);
+    selene_window window = rolling_of(30 * S, 0, 1);
     selene_cycle cycle;
     add(scheduler, task_with("a", SELENE_SCHEDULE_PERIODIC));
     run(scheduler, "a", SELENE_OUTCOME_NEW_DATA);
-    window.flags |= SELENE_WINDOW_ROLLING;
     advance(SELENE_MINUTE);
     cycle = begin(scheduler, window);
     say(scheduler, "a", clock_now);

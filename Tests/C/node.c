@@ -7,8 +7,8 @@
 #include "node.h"
 
 static selene_window rolling(int64_t budget, uint32_t lanes) {
-    selene_window window = window_of(budget, 0, lanes);
-    window.flags = SELENE_WINDOW_ROLLING;
+    selene_window window = rolling_of(budget, 0, lanes);
+    window.kinds = SELENE_KIND_REFRESH;
     return window;
 }
 

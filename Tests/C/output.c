@@ -172,7 +172,7 @@ static void add_letter(selene_run it, const selene_run_info *info, void *context
 static void test_pushed(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     selene_task task = task_with("a", SELENE_SCHEDULE_ONCE);
-    selene_window window = window_of(60 * S, 0, 2);
+    selene_window window = rolling_of(60 * S, 0, 2);
     selene_report *report = NULL;
     options.max_pending_refresh = SELENE_UNLIMITED;
     CHECK_OK(selene_scheduler_open(&options, &pushed));
@@ -181,7 +181,6 @@ static void test_pushed(void) {
     task.existing = SELENE_EXISTING_APPEND;
     for (int i = 1; i < 5; i++)
         add(pushed, task);
-    window.flags |= SELENE_WINDOW_ROLLING;
     /* A handler that has given its outcome and not yet returned has its id (C4), and a window does not wait for that. */
     for (uint64_t count = 0; count < 5;) {
         CHECK_OK(selene_cycle_run(pushed, &window, &report));

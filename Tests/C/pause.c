@@ -213,7 +213,7 @@ static void test_windows(void) {
     for (int rolls = 0; rolls < 2; rolls++) {
         selene_scheduler scheduler = open_for_work(NULL);
         selene_window window = window_of(30 * S, 0, 2);
-        window.flags = rolls ? SELENE_WINDOW_ROLLING : 0;
+        window.flags = rolls ? 0 : SELENE_WINDOW_FROZEN;
         add(scheduler, work_of("a"));
         add(scheduler, work_of("b"));
         hold(scheduler, "b");

@@ -133,7 +133,7 @@ static void test_open_windows(void) {
         selene_window window = window_of(600 * S, 0, 2);
         int32_t reason = -1;
         int64_t at = 0;
-        window.flags = rolls ? SELENE_WINDOW_ROLLING : 0;
+        window.flags = rolls ? 0 : SELENE_WINDOW_FROZEN;
         add(scheduler, work_of("a"));
         add(scheduler, work_of("b"));
         selene_cycle cycle = begin(scheduler, window);
@@ -160,7 +160,7 @@ static void test_begun_while_paused(void) {
     for (int rolls = 0; rolls < 2; rolls++) {
         selene_scheduler scheduler = fresh(NULL);
         selene_window window = both(2);
-        window.flags = rolls ? SELENE_WINDOW_ROLLING : 0;
+        window.flags = rolls ? 0 : SELENE_WINDOW_FROZEN;
         add(scheduler, work_of("a"));
         add(scheduler, long_work("b"));
         hold(scheduler, SELENE_KIND_REFRESH, NULL, SELENE_NEVER);
@@ -248,7 +248,6 @@ static void test_threads(void) {
     window.budget = AMPLE;
     window.reserve = 0;
     window.lanes = 2;
-    window.flags = SELENE_WINDOW_ROLLING;
     struct runner runner;
     start_runner(&runner, scheduler, window);
     wait_for("slow began", &slow.started, 1);

@@ -113,7 +113,6 @@ static int take(selene_cycle cycle) {
 static selene_window lanes(void) {
     selene_window window = SELENE_WINDOW_INIT;
     window.lanes = LANES;
-    window.flags = SELENE_WINDOW_ROLLING;
     window.budget = SELENE_HOUR;
     return window;
 }

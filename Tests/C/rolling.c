@@ -6,8 +6,7 @@
 #include "told.h"
 
 static selene_window rolling(int64_t budget, int64_t reserve, uint32_t lanes) {
-    selene_window window = window_of(budget, reserve, lanes);
-    window.flags = SELENE_WINDOW_ROLLING;
+    selene_window window = rolling_of(budget, reserve, lanes);
     return window;
 }
 

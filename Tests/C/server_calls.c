@@ -116,7 +116,7 @@ static void test_lanes(void) {
     serve(owner);
     struct work work = {.waits = 1};
     selene_scheduler member = caller_of(file, &work);
-    selene_window window = lanes_of(2, SELENE_WINDOW_ROLLING);
+    selene_window window = lanes_of(2, 0);
     selene_cycle cycle = 0;
     for (int i = 0; i < 4; i++)
         add(owner, (const char *[]){"a", "b", "c", "d"}[i]);
@@ -463,7 +463,7 @@ static void test_close_rolling(void) {
     struct work work = {.waits = 1};
     struct heard heard = {0};
     selene_scheduler member = caller_of(file, &work);
-    selene_window window = lanes_of(3, SELENE_WINDOW_ROLLING);
+    selene_window window = lanes_of(3, 0);
     add(owner, "a");
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
     WAIT_UNTIL(work.calls == 1);
@@ -483,7 +483,7 @@ static void test_works_on(void) {
     struct work work = {.waits = 1, .is_early = 1};
     struct heard heard = {0};
     selene_scheduler member = caller_of(file, &work);
-    selene_window window = lanes_of(2, SELENE_WINDOW_ROLLING);
+    selene_window window = lanes_of(2, 0);
     window.budget = S / 2;
     window.reserve = 0;
     add(owner, "a");

@@ -31,7 +31,7 @@ static void work(const char *file, uint64_t seed) {
         selene_lane lane = 0;
         selene_run_info run = SELENE_RUN_INFO_INIT;
         int32_t step, outcome = SELENE_OUTCOME_NONE;
-        window.flags = SELENE_WINDOW_LANES | SELENE_WINDOW_ROLLING;
+        window.flags = SELENE_WINDOW_LANES;
         window.budget = 600 * S;
         selene_status status = selene_cycle_begin(member, &window, &cycle);
         if (status == SELENE_ERROR_BUSY) continue;

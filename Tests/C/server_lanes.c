@@ -226,7 +226,7 @@ static void test_woken(void) {
     struct lent lent[3];
     selene_report *report = NULL;
     add(owner, "long");
-    selene_cycle cycle = begin(member, 3, budget(), SELENE_WINDOW_ROLLING);
+    selene_cycle cycle = begin(member, 3, budget(), 0);
     for (int i = 0; i < 3; i++)
         start(&lent[i], cycle);
     WAIT_UNTIL(atomic_load(&lent[0].taken) + atomic_load(&lent[1].taken) +
@@ -324,8 +324,8 @@ static void test_ends(void) {
         member = worker_of(file, "a");
         other = worker_of(file, "a");
         add(owner, "x");
-        selene_cycle cycle = begin(member, 2, budget(), SELENE_WINDOW_ROLLING), theirs;
-        theirs = begin(other, 1, budget(), SELENE_WINDOW_ROLLING);
+        selene_cycle cycle = begin(member, 2, budget(), 0), theirs;
+        theirs = begin(other, 1, budget(), 0);
         CHECK_OK(selene_lane_open(theirs, &lane));
         CHECK_INT(SELENE_STEP_RUN, take(lane, SELENE_OUTCOME_NONE, 0, &run));
         CHECK_OK(selene_lane_open(cycle, &lane));
@@ -371,7 +371,7 @@ static void test_descriptor(void) {
     selene_lane first = 0, second = 0;
     int fd = -1, again = -1;
     int32_t reason = 0;
-    selene_cycle cycle = begin(member, 2, budget(), SELENE_WINDOW_ROLLING), pulled = 0;
+    selene_cycle cycle = begin(member, 2, budget(), 0), pulled = 0;
     CHECK_OK(selene_cycle_descriptor(cycle, &fd));
     CHECK_OK(selene_cycle_descriptor(cycle, &again));
     CHECK_INT(fd, again);
@@ -402,7 +402,7 @@ static void test_descriptor(void) {
     CHECK_OK(selene_lane_close(first));
     CHECK_OK(selene_lane_close(second));
     /* It goes with its owner. */
-    cycle = begin(member, 2, budget(), SELENE_WINDOW_ROLLING);
+    cycle = begin(member, 2, budget(), 0);
     CHECK_OK(selene_cycle_descriptor(cycle, &fd));
     CHECK_OK(selene_lane_open(cycle, &first));
     CHECK_OK(selene_lane_open(cycle, &second));

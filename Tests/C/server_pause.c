@@ -16,7 +16,6 @@ static selene_cycle begin(selene_scheduler scheduler) {
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = SELENE_HOUR;
     window.reserve = 0;
-    window.flags = SELENE_WINDOW_ROLLING;
     window.lanes = 2;
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     return cycle;
@@ -200,7 +199,7 @@ static void test_lane(void) {
     CHECK_OK(offer(mailer, "mail"));
     add(owner, "busy", "mail");
     window.kinds = SELENE_KIND_REFRESH;
-    window.flags = SELENE_WINDOW_ROLLING | SELENE_WINDOW_LANES;
+    window.flags = SELENE_WINDOW_LANES;
     window.budget = SELENE_HOUR;
     window.reserve = 0;
     window.lanes = 2;

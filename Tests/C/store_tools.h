@@ -370,6 +370,7 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
 CHECK_UNUSED static selene_window window_of(uint32_t kinds, int64_t budget) {
     selene_window window = SELENE_WINDOW_INIT;
     window.kinds = kinds;
+    window.flags = SELENE_WINDOW_FROZEN;
     window.budget = budget;
     return window;
 }

@@ -179,7 +179,7 @@ static void many(uint32_t flags) {
 }
 
 static void test_many(void) {
-    many(0);
+    many(SELENE_WINDOW_FROZEN);
 }
 
 /** A task that a window has found, and another look has set aside meanwhile, is passed over. */
@@ -295,7 +295,7 @@ static void test_many_pushed(void) {
 }
 
 static void test_many_rolling(void) {
-    many(SELENE_WINDOW_ROLLING);
+    many(0);
 }
 
 /** A question about a task that waits for a place leaves it there. */

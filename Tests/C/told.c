@@ -154,7 +154,7 @@ static void test_lane(void) {
     selene_report *report = NULL;
     selene_lane lane = 0;
     int32_t step = -1;
-    window.flags = SELENE_WINDOW_LANES | SELENE_WINDOW_ROLLING;
+    window.flags = SELENE_WINDOW_LANES;
     window.kinds = PROCESSING;
     CHECK_OK(selene_handler_register(scheduler, "later", -1, NULL, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(scheduler, "now", -1, NULL, NULL, NULL, NULL));
@@ -803,7 +803,7 @@ static void test_lanes_on_store(void) {
     selene_lane lane = 0;
     selene_cycle cycle = 0;
     int32_t step = -1;
-    window.flags = SELENE_WINDOW_LANES | SELENE_WINDOW_ROLLING;
+    window.flags = SELENE_WINDOW_LANES;
     window.kinds = PROCESSING;
     CHECK_OK(selene_handler_register(scheduler, "now", -1, NULL, NULL, NULL, NULL));
     add(scheduler, once_of("now"));

@@ -204,7 +204,7 @@ static void test_member_lane(void) {
     selene_lane lane = 0;
     int32_t step = -1;
     pthread_t thread;
-    window.flags = SELENE_WINDOW_LANES | SELENE_WINDOW_ROLLING;
+    window.flags = SELENE_WINDOW_LANES;
     window.kinds = PROCESSING;
     CHECK_OK(selene_handler_register(served.member, "later", -1, NULL, NULL, NULL, NULL));
     CHECK_OK(selene_handler_register(served.member, "now", -1, NULL, NULL, NULL, NULL));

@@ -489,7 +489,8 @@ static selene_window window_of(cJSON *step) {
     const cJSON *item;
     window.budget = take_ms(step, "budget_ms", window.budget);
     window.reserve = take_ms(step, "reserve_ms", window.reserve);
-    if ((item = take(step, "kinds"))) window.kinds = kinds_of(item);
+    window.kinds = (item = take(step, "kinds")) ? kinds_of(item) : SELENE_KIND_REFRESH;
+    if (!(item = take(step, "frozen")) || boolean_of(item)) window.flags |= SELENE_WINDOW_FROZEN;
     if ((item = take(step, "strict_fit")) && boolean_of(item))
         window.flags |= SELENE_WINDOW_STRICT_FIT;
     return window;

@@ -1069,7 +1069,7 @@ static void open_one(void) {
     window.budget = (int64_t)(draw(60) + 2) * S;
     window.reserve = (int64_t)draw(2) * S;
     window.lanes = (uint32_t)draw(3) + 1;
-    window.flags = (draw(2) ? SELENE_WINDOW_ROLLING : 0) | (draw(3) ? 0 : SELENE_WINDOW_STRICT_FIT);
+    window.flags = (draw(2) ? 0 : SELENE_WINDOW_FROZEN) | (draw(3) ? 0 : SELENE_WINDOW_STRICT_FIT);
     open_window *free_place = !world.windows[0].cycle ? &world.windows[0] : &world.windows[1];
     selene_cycle cycle = 0;
     if (free_place->cycle || selene_cycle_begin(world.scheduler, &window, &cycle) != SELENE_OK)

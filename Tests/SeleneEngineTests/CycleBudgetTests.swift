@@ -55,7 +55,7 @@ import Testing
   }
 
   private func window(_ chance: inout Chance) -> WindowDraft {
-    var draft = WindowDraft()
+    var draft = Host.window(0)
     draft.budget = chance.pick([1, Time.second, 30 * Time.second, 10 * Time.minute])
     draft.reserve = chance.pick([-1, 0, draft.budget / 3])
     draft.lanes = chance.pick([1, 1, 2, 4])
@@ -139,8 +139,8 @@ import Testing
         try host.register(Recipe(id, priority: priority) { $0.expectedResponse = seconds * Time.second })
       }
       host.now += Time.minute
-      var draft = WindowDraft()
-      (draft.budget, draft.reserve) = (30 * Time.second, 0)
+      var draft = Host.window(30 * Time.second)
+      draft.reserve = 0
       let (runs, _) = try play(host, draft) { run in
         run.definition.id.text == "long" ? Int64(time) * Time.second : Time.second
       }

@@ -160,17 +160,17 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
 
   // MARK: Cycles
 
-  /// A window of so long with everything else at its default.
-  static func window(_ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }) throws -> Window {
+  /// A window of so long for refresh tasks, frozen, with everything else at its default.
+  static func window(_ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }) -> WindowDraft {
     var draft = WindowDraft()
-    draft.budget = budget
+    (draft.budget, draft.kinds, draft.isRolling) = (budget, KindSet(.refresh).rawValue, false)
     change(&draft)
-    return try Window(draft, .own)
+    return draft
   }
 
   func begin(_ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }) throws -> UInt64 {
-    let window = try Self.window(budget, change)
-    return try enter { try $0.begin(window, at: $1).handle }
+    let draft = Self.window(budget, change)
+    return try enter { try $0.begin($0.window(draft), at: $1).handle }
   }
 
   /// Begins a window of one task (C14).
@@ -232,14 +232,14 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
   }
 
   func plan(_ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }) throws -> Plan {
-    let window = try Self.window(budget, change)
-    return try enter { try $0.plan(window, at: $1) }
+    let draft = Self.window(budget, change)
+    return try enter { try $0.plan($0.window(draft), at: $1) }
   }
 
   /// A whole blocking cycle.
   func run(_ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }) throws -> Report {
-    let window = try Self.window(budget, change)
-    let (scheduler, cycle) = try enter { ($0, try $0.start(window, at: $1)) }
+    let draft = Self.window(budget, change)
+    let (scheduler, cycle) = try enter { ($0, try $0.start($0.window(draft), at: $1)) }
     return try scheduler.finish(cycle)
   }
 
@@ -248,9 +248,9 @@ final class Host: @unchecked Sendable {  // shared by threads only on the system
     _ budget: Span, _ change: (inout WindowDraft) -> Void = { _ in }, receive: ((Report) -> Void)? = nil,
     destroy: (() -> Void)? = nil
   ) throws -> (cycle: UInt64, deadline: Instant) {
-    let window = try Self.window(budget, change)
+    let draft = Self.window(budget, change)
     return try enter {
-      let cycle = try $0.startAsync(window, receive: receive, destroy: destroy, at: $1)
+      let cycle = try $0.startAsync($0.window(draft), receive: receive, destroy: destroy, at: $1)
       return (cycle.handle, cycle.time.deadline)
     }
   }

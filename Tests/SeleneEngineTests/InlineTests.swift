@@ -70,7 +70,7 @@ import Testing
     let (host, _) = try host([])
     #expect(
       refusal {
-        try Host.window(Time.second) {
+        try host.run(Time.second) {
           $0.isInline = true
           $0.lanes = 2
         }

@@ -83,14 +83,14 @@ import Testing
     refusal {
       var draft = WindowDraft()
       change(&draft)
-      _ = try Window(draft, .own)
+      _ = try Window(draft, .own, enabled: .all)
     }
   }
 
-  @Test("C1 a window's defaults: refresh, one lane, 30 s, reserve a twentieth, not strict")
+  @Test("C1 a window's defaults: all kinds, rolling, one lane, 30 s, reserve a twentieth, not strict")
   func windowDefaults() throws {
-    let window = try Window(WindowDraft(), .own)
-    #expect(window.kinds == KindSet(.refresh))
+    let window = try Window(WindowDraft(), .own, enabled: .all)
+    #expect(window.kinds == .all && !window.namesKinds && window.isRolling)
     #expect(window.lanes == 1)
     #expect(window.budget == 30 * Time.second)
     #expect(window.reserve == 1_500_000_000)

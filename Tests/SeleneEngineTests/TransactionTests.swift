@@ -201,9 +201,9 @@ private final class Subject {
         }
       }
     case .memberBegins(let kinds, let lanes):
-      let window = try Host.window(Time.minute) { ($0.kinds, $0.lanes) = (kinds, lanes) }
+      let draft = Host.window(Time.minute) { ($0.kinds, $0.lanes) = (kinds, lanes) }
       return try withMember { scheduler, member, moment in
-        let cycle = try scheduler.begin(window, for: member, at: moment)
+        let cycle = try scheduler.begin(scheduler.window(draft), for: member, at: moment)
         if !shares.contains(cycle.handle) { shares.append(cycle.handle) }
         return "begun \(cycle.time.deadline)"
       }

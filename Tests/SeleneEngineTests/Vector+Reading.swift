@@ -87,8 +87,9 @@ extension VectorPlayer {
     var draft = WindowDraft()
     draft.budget = try call.milliseconds("budget_ms") ?? draft.budget
     draft.reserve = try call.milliseconds("reserve_ms") ?? draft.reserve
-    if let kinds = try call.texts("kinds") { draft.kinds = try Self.kinds(kinds).rawValue }
+    draft.kinds = try call.texts("kinds").map { try Self.kinds($0).rawValue } ?? KindSet(.refresh).rawValue
     draft.strictFit = try call.boolean("strict_fit") ?? false
+    draft.isRolling = !(try call.boolean("frozen") ?? true)
     try call.finish()
     return draft
   }

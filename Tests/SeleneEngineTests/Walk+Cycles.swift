@@ -7,7 +7,7 @@ import SeleneCore
 extension Walk {
   func randomWindow() -> WindowDraft {
     var draft = WindowDraft()
-    draft.kinds = chance.pick([1, 1, 2, 3])
+    draft.kinds = chance.pick([0, 1, 1, 2, 3])
     draft.lanes = chance.pick([1, 1, 2, 3])
     draft.budget = chance.pick([Time.second, 10 * Time.second, 30 * Time.second, 5 * Time.minute])
     draft.reserve = chance.pick([-1, 0, draft.budget / 2, draft.budget])
@@ -17,16 +17,31 @@ extension Walk {
   }
 
   func begin() throws {
-    let draft = randomWindow()
+    var draft = randomWindow()
+    let said = draft
     var handle: UInt64 = 0
     let begun = try both("begin \(draft.kinds) for \(draft.budget)") {
-      try model.refuse(KindSet(rawValue: draft.kinds))
+      draft.kinds = try admitted(draft.kinds).rawValue
       return 0
     } engine: {
-      handle = try host.begin(draft.budget) { $0 = draft }
+      handle = try host.begin(said.budget) { $0 = said }
       return 0
     }
     if begun != nil { model.begin(handle, draft, task: nil) }
+  }
+
+  /// C1: the kinds that are named, or all that may begin.
+  private func admitted(_ kinds: UInt32) throws -> KindSet {
+    let wanted = kinds != 0 ? KindSet(rawValue: kinds) : model.enabled.isEmpty ? .all : model.enabled
+    do {
+      try model.refuse(wanted)
+      return wanted
+    } catch {
+      guard kinds == 0 else { throw error }
+      let free = Kind.allCases.filter { wanted.contains($0) && (try? model.refuse(KindSet($0))) != nil }
+      guard !free.isEmpty else { throw error }
+      return free.reduce(into: []) { $0.formUnion(KindSet($1)) }
+    }
   }
 
   func beginNow() throws {
@@ -160,6 +175,7 @@ extension Walk {
     case 1:
       var draft = randomWindow()
       draft.lanes = 1
+      if draft.kinds == 0 { draft.kinds = KindSet.all.rawValue }
       try both("plan") {
         expectedPlan(draft)
       } engine: {

@@ -320,6 +320,7 @@ class Scenario:
         fields: dict[str, object] = {
             "budget": step["budget_ms"] * MS,
             "kinds": bits("kind", step.get("kinds", ["refresh"])),
+            "frozen": int(step.get("frozen", True)),
         }
         if "reserve_ms" in step:
             fields["reserve"] = step["reserve_ms"] * MS
@@ -458,7 +459,7 @@ def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
                 both(chance.choice(["define", "meet", "meet", "lose", "undefine"]), chance.choice(["vpn", "ü %=,"]))
             elif choice == 10:
                 both("wakeup")
-                both("plan", budget=30 * S, kinds=chance.randrange(1, 4))
+                both("plan", budget=30 * S, kinds=chance.randrange(4))
             elif choice == 11:
                 both("close")
                 reopen()
@@ -503,7 +504,9 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
 
 def random_window(chance: random.Random) -> dict[str, Any]:
     """A window, some of which are refused."""
-    window: dict[str, Any] = {"budget": chance.choice([1000, S, 30 * S, 86401 * S]), "kinds": chance.randrange(1, 4)}
+    window: dict[str, Any] = {"budget": chance.choice([1000, S, 30 * S, 86401 * S]), "kinds": chance.randrange(4)}
+    if chance.randrange(2):
+        window["frozen"] = 1
     if chance.randrange(3) == 0:
         window["reserve"] = chance.choice([0, S, 31 * S])
     if chance.randrange(3) == 0:

@@ -351,7 +351,7 @@ def test_c8_what_the_host_cancels_goes_back_to_the_fleet(own: Fleet, fleet: Look
 
         fleet.rows("select count(register('t' || i, handler => 'h')) from generate_series(1, 4) i")
         with own.worker(scheduler, poll=0.05) as worker:
-            thread = threading.Thread(target=scheduler.run_cycle, kwargs={"budget": 60, "lanes": 3, "rolling": True})
+            thread = threading.Thread(target=scheduler.run_cycle, kwargs={"budget": 60, "lanes": 3})
             thread.start()
             wait(lambda: worker.info().working == 3)
             scheduler.cancel_all()
@@ -372,7 +372,7 @@ def test_n21_what_does_not_begin_in_a_window_goes_back(own: Fleet, fleet: Looked
     fleet.rows("select count(register('t' || i, handler => 'h', expected => '1 ms')) from generate_series(1, 50) i")
     with own.worker(scheduler, poll=0.05) as worker:
         wait(lambda: worker.info().state is WorkerState.WORKING)
-        report = scheduler.run_cycle(budget=25, reserve=20, lanes=2, rolling=True)
+        report = scheduler.run_cycle(budget=25, reserve=20, lanes=2)
         assert len(report.runs) == 2
     assert len(begun) == 2
     assert fleet.rows("select state, attempts, count(*) from live group by 1, 2") == [("enqueued", 0, 48)]
@@ -391,8 +391,8 @@ def test_n21_a_window_of_the_hosts_ends_when_the_fleet_has_nothing(own: Fleet, f
     with own.worker(scheduler, poll=0.05) as worker:
         wait(lambda: worker.info().state is WorkerState.WORKING)
         begin = time.monotonic()
-        assert len(scheduler.run_cycle(budget=300, rolling=True).runs) == 1
-        assert len(scheduler.run_cycle(budget=300, rolling=True).runs) == 0
+        assert len(scheduler.run_cycle(budget=300).runs) == 1
+        assert len(scheduler.run_cycle(budget=300).runs) == 0
         assert time.monotonic() - begin < PATIENCE
         wait(ended(fleet, 1))
     scheduler.close()

@@ -24,14 +24,14 @@ type Window struct {
 	Budget time.Duration
 	// Reserve is kept free at the end, in which runs are asked to stop; a twentieth of the budget, negative: none.
 	Reserve time.Duration
-	// Kinds are those of the tasks that it takes; refresh.
+	// Kinds are those of the tasks that it takes; all that may begin.
 	Kinds Kinds
 	// Lanes are runs at a time; 1.
 	Lanes uint32
 	// StrictFit picks nothing whose estimate does not fit, not even first.
 	StrictFit bool
-	// Rolling looks at each pick at what is eligible at that moment.
-	Rolling bool
+	// Frozen picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too.
+	Frozen bool
 	// Task is the id of the one task that shall run now.
 	Task string
 }
@@ -41,9 +41,7 @@ func (w Window) lend(flags C.uint32_t, call func(*C.selene_window) error) error 
 	C.selene_window_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
 	raw.budget = length(w.Budget, raw.budget)
 	raw.reserve = some(w.Reserve, raw.reserve)
-	if w.Kinds != 0 {
-		raw.kinds = C.uint32_t(w.Kinds)
-	}
+	raw.kinds = C.uint32_t(w.Kinds)
 	if w.Lanes != 0 {
 		raw.lanes = C.uint32_t(w.Lanes)
 	}
@@ -51,8 +49,8 @@ func (w Window) lend(flags C.uint32_t, call func(*C.selene_window) error) error 
 	if w.StrictFit {
 		raw.flags |= C.SELENE_WINDOW_STRICT_FIT
 	}
-	if w.Rolling {
-		raw.flags |= C.SELENE_WINDOW_ROLLING
+	if w.Frozen {
+		raw.flags |= C.SELENE_WINDOW_FROZEN
 	}
 	var lent arena
 	defer lent.free()

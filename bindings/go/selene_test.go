@@ -775,7 +775,7 @@ func TestATaskComesAfterOthersAndReadsWhatTheyLeft(t *testing.T) {
 	register(t, s, Once("a"), Once("fails"), second, third, fourth)
 	equal(t, info(t, s, "b").State, StateBlocked)
 	equal(t, fmt.Sprint(info(t, s, "b").After), "[a]")
-	run(t, s, Window{Budget: long, Rolling: true})
+	run(t, s, Window{Budget: long})
 	for id, state := range map[string]State{
 		"a": StateSucceeded, "b": StateSucceeded, "c": StateFailed, "all the same": StateSucceeded,
 	} {

@@ -105,7 +105,7 @@ export interface Task {
   id: string;
   /** The name of its handler; default: the id. */
   handler?: string;
-  /** Default "refresh". */
+  /** Default: all that may begin. */
   kind?: Kind;
   /** Default "periodic" with `every`, else "standing". */
   schedule?: Schedule;
@@ -172,7 +172,7 @@ export interface Pause {
 }
 
 export interface Window {
-  /** Default "refresh". */
+  /** Default: all that may begin. */
   kinds?: Kind | Iterable<Kind>;
   /** From its begin to its deadline; default 30 000. */
   budget?: number;
@@ -182,8 +182,8 @@ export interface Window {
   lanes?: number;
   /** Nothing is picked whose estimate does not fit, not even first. */
   strictFit?: boolean;
-  /** Each pick looks at what is eligible at that moment. */
-  rolling?: boolean;
+  /** Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too. */
+  frozen?: boolean;
   /** The one task that shall run now. */
   task?: string;
 }

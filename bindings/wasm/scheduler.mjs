@@ -98,6 +98,13 @@ function bits(wanted, table, field) {
   return list.reduce((sum, name) => sum | table.number(name, field), 0);
 }
 
+/** The number of one or several kinds of a window; to the library none would be all. */
+function someKinds(wanted) {
+  const set = bits(wanted, kinds, 'kinds');
+  if (set === 0) throw new RangeError('kinds is empty; allowed: refresh, processing, or both');
+  return set;
+}
+
 /** The names of what is set. */
 function named(set, table) {
   return table.all.filter((name) => set & table.number(name));
@@ -202,7 +209,7 @@ const CONNECTION = {
   timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
 };
 const WINDOW = {
-  kinds: ['kinds', (value) => bits(value, kinds, 'kinds')],
+  kinds: ['kinds', someKinds],
   lanes: ['lanes', (value) => integer(value, 'lanes')],
   budget: ['budget', (value) => nanoseconds(value, 'budget')],
   reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
@@ -868,9 +875,9 @@ export class Scheduler {
     return memory.scope(({ struct, text }) => {
       const at = struct('window');
       this.#selene.defaults('window', at);
-      const values = fields(window, WINDOW, ['task', 'strictFit', 'rolling'], 'window');
+      const values = fields(window, WINDOW, ['task', 'strictFit', 'frozen'], 'window');
       values.flags =
-        (window.strictFit ? constants.WINDOW_STRICT_FIT : 0) | (window.rolling ? constants.WINDOW_ROLLING : 0);
+        (window.strictFit ? constants.WINDOW_STRICT_FIT : 0) | (window.frozen ? constants.WINDOW_FROZEN : 0);
       if (window.task !== undefined) values.task = text(string(window.task, 'task'));
       memory.write('window', at, values);
       return use(at);

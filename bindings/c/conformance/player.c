@@ -141,7 +141,8 @@ static selene_window window(void) {
     window.budget = number_of("budget", window.budget);
     window.reserve = number_of("reserve", window.reserve);
     window.kinds = (uint32_t)number_of("kinds", window.kinds);
-    if (number_of("strict", 0)) window.flags = SELENE_WINDOW_STRICT_FIT;
+    if (number_of("strict", 0)) window.flags |= SELENE_WINDOW_STRICT_FIT;
+    if (number_of("frozen", 0)) window.flags |= SELENE_WINDOW_FROZEN;
     return window;
 }
 

@@ -214,8 +214,9 @@ struct player {
         selene::window window;
         window.budget = given.span("budget", window.budget);
         if (given.fields.count("reserve")) window.reserve = given.span("reserve", nanoseconds(0));
-        window.kinds = selene::kinds::of(static_cast<std::uint32_t>(given.number("kinds", 1)));
+        window.kinds = selene::kinds::of(static_cast<std::uint32_t>(given.number("kinds", 0)));
         window.strict_fit = given.number("strict", 0) != 0;
+        window.frozen = given.number("frozen", 0) != 0;
         return window;
     }
 

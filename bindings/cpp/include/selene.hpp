@@ -137,9 +137,11 @@ inline constexpr std::uint32_t not_roaming = SELENE_CONSTRAINT_NOT_ROAMING;
 /** A set of kinds. */
 class kinds {
   public:
+    /** None. */
+    constexpr kinds() = default;
     constexpr kinds(kind one) : bits_(static_cast<std::uint32_t>(one)) {}
     static constexpr kinds of(std::uint32_t bits) {
-        kinds made(kind::refresh);
+        kinds made;
         made.bits_ = bits;
         return made;
     }
@@ -151,7 +153,7 @@ class kinds {
     }
 
   private:
-    std::uint32_t bits_;
+    std::uint32_t bits_ = 0;
 };
 constexpr kinds operator|(kind one, kind other) {
     return kinds(one) | kinds(other);
@@ -427,10 +429,12 @@ struct window {
     nanoseconds budget = std::chrono::seconds(30);
     /** Kept free at the end; none: a twentieth of the budget. */
     std::optional<nanoseconds> reserve{};
-    selene::kinds kinds = kind::refresh;
+    /** None: all that may begin. */
+    selene::kinds kinds{};
     std::uint32_t lanes = 1;
     bool strict_fit = false;
-    bool rolling = false;
+    /** It picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too. */
+    bool frozen = false;
     /** run_cycle only: on the calling thread. */
     bool on_this_thread = false;
     /** Not empty: the one task that shall run now. */
@@ -718,7 +722,7 @@ inline selene_window raw(const window &given) {
     made.kinds = given.kinds.bits();
     made.lanes = given.lanes;
     if (given.strict_fit) made.flags |= SELENE_WINDOW_STRICT_FIT;
-    if (given.rolling) made.flags |= SELENE_WINDOW_ROLLING;
+    if (given.frozen) made.flags |= SELENE_WINDOW_FROZEN;
     if (given.on_this_thread) made.flags |= SELENE_WINDOW_INLINE;
     made.task = text(given.task);
     return made;

@@ -245,6 +245,7 @@ internal sealed class Player
             Reserve = given.Span("reserve"),
             Kinds = (Kind?)given.Small("kinds"),
             StrictFit = given.Is("strict"),
+            Frozen = given.Is("frozen"),
         };
     }
 

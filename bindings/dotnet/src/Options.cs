@@ -144,7 +144,7 @@ namespace Selene
         /// <summary>Kept free at the end, in which runs are asked to stop: a twentieth of the budget.</summary>
         public Duration? Reserve { get; set; }
 
-        /// <summary>Of the tasks that it takes: refresh.</summary>
+        /// <summary>Of the tasks that it takes: all that may begin.</summary>
         public Kind? Kinds { get; set; }
 
         /// <summary>Runs at a time: 1.</summary>
@@ -153,8 +153,9 @@ namespace Selene
         /// <summary>Nothing is picked whose estimate does not fit, not even first.</summary>
         public bool StrictFit { get; set; }
 
-        /// <summary>Each pick looks at what is eligible at that moment.</summary>
-        public bool Rolling { get; set; }
+        /// <summary>Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins,
+        /// too.</summary>
+        public bool Frozen { get; set; }
 
         /// <summary>The one task that shall run now; null: all that may.</summary>
         public string Task { get; set; }
@@ -167,7 +168,7 @@ namespace Selene
             raw.reserve = Reserve?.NotNegative ?? raw.reserve;
             raw.kinds = (uint?)Kinds ?? raw.kinds;
             raw.lanes = Lanes ?? raw.lanes;
-            raw.flags |= (StrictFit ? (uint)Raw.WINDOW_STRICT_FIT : 0) | (Rolling ? (uint)Raw.WINDOW_ROLLING : 0);
+            raw.flags |= (StrictFit ? (uint)Raw.WINDOW_STRICT_FIT : 0) | (Frozen ? (uint)Raw.WINDOW_FROZEN : 0);
             raw.task = lent.Text(Task ?? "", "task");
             return raw;
         }

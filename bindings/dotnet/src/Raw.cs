@@ -47,7 +47,7 @@ namespace Selene
         internal const int RETRY_SUCCESSORS = 1;
         internal const int WINDOW_STRICT_FIT = 1;
         internal const int WINDOW_INLINE = 2;
-        internal const int WINDOW_ROLLING = 4;
+        internal const int WINDOW_FROZEN = 4;
         internal const int WINDOW_LANES = 8;
         internal const int REPORT_NOT_STORED = 1;
         internal const int STEP_RUN = 0;

@@ -256,6 +256,9 @@ public final class Player {
         if (given.is("strict")) {
             window.strictFit();
         }
+        if (given.is("frozen")) {
+            window.frozen();
+        }
         return window.build();
     }
 

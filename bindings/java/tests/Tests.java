@@ -971,7 +971,7 @@ public final class Tests {
             scheduler.register(Task.once("all the same").afterAnyEnd(List.of("fails")).build());
             equal(scheduler.get("b").state(), State.BLOCKED);
             equal(scheduler.get("b").after(), List.of("a"));
-            scheduler.run(Window.builder().budget(LONG).rolling().build());
+            scheduler.run(Window.builder().budget(LONG).build());
             equal(read.get(), "left");
             equal(scheduler.get("b").state(), State.SUCCEEDED);
             equal(scheduler.get("c").state(), State.FAILED);

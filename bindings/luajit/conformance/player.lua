@@ -36,6 +36,7 @@ local flags = {
   hold = selene.OPTIONS_HOLD,
   observed_range = selene.OPTIONS_OBSERVED_RANGE,
   strict = selene.WINDOW_STRICT_FIT,
+  frozen = selene.WINDOW_FROZEN,
 }
 
 --- A struct with what a command's words say.

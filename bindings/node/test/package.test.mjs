@@ -258,7 +258,7 @@ test('R1 a rolling window takes what is registered while another run is at work'
   scheduler.handler('long', async () => { begun.pass(); await go.passed; });
   scheduler.handler('late', go.pass);
   scheduler.register({ id: 'long', schedule: 'once', expected: 1 });
-  const window = scheduler.run({ rolling: true, lanes: 2, budget: 3_600_000 });
+  const window = scheduler.run({ lanes: 2, budget: 3_600_000 });
   await begun.passed;
   scheduler.register({ id: 'late', schedule: 'once', expected: 1 });
   const report = await window;

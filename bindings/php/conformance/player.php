@@ -20,7 +20,12 @@ function instant(int $ns): string
 /** A struct with what a command's words say. */
 function struct(string $name, array $words): Struct
 {
-    $flags = ['hold' => 'OPTIONS_HOLD', 'observed_range' => 'OPTIONS_OBSERVED_RANGE', 'strict' => 'WINDOW_STRICT_FIT'];
+    $flags = [
+        'hold' => 'OPTIONS_HOLD',
+        'observed_range' => 'OPTIONS_OBSERVED_RANGE',
+        'strict' => 'WINDOW_STRICT_FIT',
+        'frozen' => 'WINDOW_FROZEN',
+    ];
     $fields = ['flags' => 0];
     foreach ($words as $key => $text) {
         if (isset($flags[$key])) {

@@ -233,13 +233,17 @@ class Player:
         at = self.it.next_wakeup()
         return "never" if at is None else selene._time.instant_ns(at, "at")
 
-    def window(self, budget: str, reserve: str = "", kinds: str = "1", strict: str = "") -> dict[str, Any]:
-        window: dict[str, Any] = {"budget": span(budget), "strict_fit": bool(strict)}
-        window["kinds"] = {kind for kind in selene.Kind if int(kinds) & kind}
+    def window(
+        self, budget: str, reserve: str = "", kinds: str = "0", strict: str = "", frozen: str = ""
+    ) -> dict[str, Any]:
+        window: dict[str, Any] = {"budget": span(budget), "strict_fit": bool(strict), "frozen": bool(frozen)}
+        window["kinds"] = {kind for kind in selene.Kind if int(kinds) & kind} or None
         return window | ({"reserve": span(reserve)} if reserve else {})
 
     def plan(self, **given: str) -> object:
-        return [run.id for run in self.it.plan(**self.window(**given)).runs]
+        window = self.window(**given)
+        del window["frozen"]  # a plan has no time in which more becomes due
+        return [run.id for run in self.it.plan(**window).runs]
 
     def begin(self, **given: str) -> None:
         self.cycle = self.it.begin(**self.window(**given))

@@ -42,7 +42,7 @@ def main(store: str) -> None:
             sums.append(add(f"sum up {number}", "sum up", cleaned))
         report = add("report", "report", add("compare", "compare", *sums))
 
-        while scheduler.get(report).state is not State.SUCCEEDED and scheduler.run_cycle(lanes=2, rolling=True).runs:
+        while scheduler.get(report).state is not State.SUCCEEDED and scheduler.run_cycle(lanes=2).runs:
             pass
         print(scheduler.output(report).text, end="")
 

@@ -25,7 +25,7 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
     selene_report *report = NULL;
     window.kinds = kinds;
     window.budget = budget;
-    window.flags = strict ? SELENE_WINDOW_STRICT_FIT : 0;
+    window.flags = SELENE_WINDOW_FROZEN | (strict ? SELENE_WINDOW_STRICT_FIT : 0);
     if (selene_cycle_begin(scheduler, &window, &token)) exit(2);
     for (;;) {
         selene_run_info run = SELENE_RUN_INFO_INIT;

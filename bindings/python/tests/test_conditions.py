@@ -109,7 +109,7 @@ def test_w1_constraints_look_at_signals() -> None:
     ]
     assert why.unknown == selene.Constraint.UNMETERED
     assert why.may_run_at == scheduler.next_wakeup()
-    with scheduler.begin(budget=600, rolling=True) as cycle:
+    with scheduler.begin(budget=600) as cycle:
         assert cycle.next() is None
     scheduler.close()
 

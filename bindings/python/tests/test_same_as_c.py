@@ -94,7 +94,7 @@ def cycle(
 ) -> selene.Report:
     """A pulled one, whose runs take what their begin says."""
     late = None
-    with scheduler.begin(budget, kinds=kinds, strict_fit=strict) as pulled:
+    with scheduler.begin(budget, kinds=kinds, strict_fit=strict, frozen=True) as pulled:
         for run in pulled:
             takes = (run.started_at_ns // 1000 % 1000003 * 7919000 + run.priority * 104729 + run.attempt * 13) % (
                 4 * SECOND

@@ -263,7 +263,7 @@ class Player:
     @staticmethod
     def window(step: dict[str, Any]) -> dict[str, Any]:
         """The parameters of a window."""
-        window: dict[str, Any] = {"budget": milliseconds(step["budget_ms"])}
+        window: dict[str, Any] = {"budget": milliseconds(step["budget_ms"]), "kinds": "refresh"}
         if "reserve_ms" in step:
             window["reserve"] = milliseconds(step["reserve_ms"])
         for key in ("kinds", "strict_fit"):
@@ -320,7 +320,7 @@ class Player:
         """A whole cycle."""
         self.scripts, self.played = step.get("runs", {}), []
         if self.way == "pulled":
-            with self.scheduler.begin(**self.window(step)) as cycle:
+            with self.scheduler.begin(**self.window(step), frozen=step.get("frozen", True)) as cycle:
                 for run in cycle:
                     outcome = self.run(run)
                     if outcome is not None:

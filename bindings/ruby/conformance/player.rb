@@ -9,14 +9,17 @@ def encode(text) = text.b.gsub(/[^A-Za-z0-9._-]/n) { |byte| format('%%%02x', byt
 def instant(nanoseconds) = nanoseconds == Selene::NEVER ? 'never' : nanoseconds
 def texts(list) = list.split(',').map { |one| decode(one) }
 
-FLAGS = { hold: Selene::OPTIONS_HOLD, observed_range: Selene::OPTIONS_OBSERVED_RANGE, strict: Selene::WINDOW_STRICT_FIT }.freeze
+FLAGS = {
+  hold: Selene::OPTIONS_HOLD, observed_range: Selene::OPTIONS_OBSERVED_RANGE,
+  strict: Selene::WINDOW_STRICT_FIT, frozen: Selene::WINDOW_FROZEN
+}.freeze
 
 # A struct with what a command's words say.
 def struct(name, words)
   made = Selene::Struct.make(name)
   words.each do |key, text|
     case key
-    when :hold, :observed_range, :strict then made[:flags] |= FLAGS[key] if text == '1'
+    when *FLAGS.keys then made[:flags] |= FLAGS[key] if text == '1'
     when :input_size then made[:input] = "\0" * text.to_i
     when :tags, :permitted, :conditions, :after then made[key] = texts(text)
     when :id, :handler, :group, :path then made[key] = decode(text)

@@ -115,6 +115,9 @@ fn window(given: &Given) -> Window {
     if given.is_set("strict") {
         window = window.strict_fit();
     }
+    if given.is_set("frozen") {
+        window = window.frozen();
+    }
     window
 }
 

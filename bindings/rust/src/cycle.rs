@@ -29,7 +29,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// One for refresh work with this budget.
+    /// One with this budget, for all kinds that may begin.
     pub fn new(budget: Duration) -> Window {
         Window::default().budget(budget)
     }
@@ -47,7 +47,7 @@ impl Window {
     pub fn kind(self, kind: Kind) -> Window {
         self.kinds(Kinds::of(kind.number() as u32))
     }
-    /// Of several.
+    /// Of several; none: all that may begin.
     pub fn kinds(mut self, kinds: Kinds) -> Window {
         self.raw.kinds = kinds.bits();
         self
@@ -62,9 +62,9 @@ impl Window {
         self.raw.flags |= raw::SELENE_WINDOW_STRICT_FIT as u32;
         self
     }
-    /// Each pick looks at what is eligible at that moment.
-    pub fn rolling(mut self) -> Window {
-        self.raw.flags |= raw::SELENE_WINDOW_ROLLING as u32;
+    /// Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too.
+    pub fn frozen(mut self) -> Window {
+        self.raw.flags |= raw::SELENE_WINDOW_FROZEN as u32;
         self
     }
     /// Handlers are called on the thread that calls [`Scheduler::run`](crate::Scheduler::run), one after another.

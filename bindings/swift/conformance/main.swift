@@ -73,7 +73,7 @@ struct Words {
     var window = Window(reserve: span("reserve"))
     if let span = span("budget") { window.budget = span }
     if let bits = count("kinds") { window.kinds = Kinds(rawValue: bits) }
-    window.strictFit = isSet("strict")
+    (window.strictFit, window.frozen) = (isSet("strict"), isSet("frozen"))
     return window
   }
 }

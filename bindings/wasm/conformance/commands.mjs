@@ -65,6 +65,7 @@ const WINDOW = {
   reserve: ['reserve', span],
   kinds: ['kinds', (bits) => set(Number(bits), 'KIND')],
   strict: ['strictFit', (text) => text === '1'],
+  frozen: ['frozen', (text) => text === '1'],
 };
 
 function unlimited(text) {

@@ -7,8 +7,9 @@ const folder = new URL('../../../Tests/vectors/', import.meta.url);
 const windowOf = (step) => ({
   budget: step.budget_ms,
   reserve: step.reserve_ms,
-  kinds: step.kinds,
+  kinds: step.kinds ?? 'refresh',
   strictFit: step.strict_fit,
+  frozen: step.frozen ?? true,
 });
 const optionNames = {
   max_pending_refresh: 'maxPendingRefresh',

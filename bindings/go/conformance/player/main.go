@@ -112,7 +112,7 @@ func (w words) task() selene.Task {
 func (w words) window() selene.Window {
 	return selene.Window{
 		Budget: w.span("budget"), Reserve: w.some("reserve"), Kinds: selene.Kinds(w.number("kinds", 0)),
-		StrictFit: w.number("strict", 0) != 0,
+		StrictFit: w.number("strict", 0) != 0, Frozen: w.number("frozen", 0) != 0,
 	}
 }
 

@@ -29,20 +29,23 @@ _WINDOW_SIZE = ctypes.sizeof(_raw.selene_window)
 
 def raw_window(
     budget: Duration,
-    kinds: Kinds,
+    kinds: Kinds | None,
     reserve: Duration | None,
     lanes: int,
     strict_fit: bool,
     task: str | None,
-    rolling: bool = False,
+    frozen: bool = False,
 ) -> _raw.selene_window:
     """The structure of a window."""
     raw = _raw.selene_window()
     fast.selene_window_init(ctypes.byref(raw), _WINDOW_SIZE)
     raw.flags = _raw.SELENE_WINDOW_STRICT_FIT if truth(strict_fit, "strict_fit") else 0
-    if truth(rolling, "rolling"):
-        raw.flags |= _raw.SELENE_WINDOW_ROLLING
-    raw.kinds = kind_bits(kinds)
+    if truth(frozen, "frozen"):
+        raw.flags |= _raw.SELENE_WINDOW_FROZEN
+    if kinds is not None:
+        raw.kinds = kind_bits(kinds)
+        if raw.kinds == 0:
+            raise ValueError("kinds is empty; allowed: refresh, processing, both, or None for all that may begin")
     raw.lanes = whole(lanes, "lanes", 1 << 32)
     raw.budget = duration_ns(budget, "budget")
     if reserve is not None:

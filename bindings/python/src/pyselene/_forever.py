@@ -28,7 +28,7 @@ _FLAGS = _raw.SELENE_DRIVER_UNGOVERNED | _raw.SELENE_DRIVER_TOGETHER | _raw.SELE
 
 
 def raw_forever(
-    budget: Duration | None, every: Duration | None, kinds: Kinds, lanes: int, strict_fit: bool, rolling: bool
+    budget: Duration | None, every: Duration | None, kinds: Kinds, lanes: int, strict_fit: bool, frozen: bool
 ) -> _raw.selene_driver:
     """The library's structure of such a driver."""
     raw = raw_driver(budget, budget, lanes, lanes)
@@ -39,7 +39,7 @@ def raw_forever(
             raise ValueError(f"every is {every}; allowed: more than 0")
     raw.flags = _FLAGS
     raw.flags |= _raw.SELENE_DRIVER_STRICT_FIT if truth(strict_fit, "strict_fit") else 0
-    raw.flags |= 0 if truth(rolling, "rolling") else _raw.SELENE_DRIVER_FROZEN
+    raw.flags |= _raw.SELENE_DRIVER_FROZEN if truth(frozen, "frozen") else 0
     return raw
 
 

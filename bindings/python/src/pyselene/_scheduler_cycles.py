@@ -36,11 +36,11 @@ class CycleCalls(TaskCalls):
         self,
         budget: Duration = 30,
         *,
-        kinds: Kinds = Kind.REFRESH,
+        kinds: Kinds | None = None,
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
-        rolling: bool = False,
+        frozen: bool = False,
         task: str | None = None,
         inline: bool | None = None,
         push: bool = False,
@@ -51,8 +51,10 @@ class CycleCalls(TaskCalls):
         - `budget`: seconds from begin to deadline. `reserve`: seconds before it at which runs are asked to stop; by
           default a twentieth of the budget. `lanes`: runs at a time, up to 1,024.
         - `strict_fit`: nothing is started whose estimate does not fit, not even first.
-        - `rolling`: each pick looks at what is eligible at that moment, so that what becomes due or is registered
-          meanwhile begins in the next free lane; otherwise at what was eligible at the begin.
+        - `kinds`: by default all of which a window may begin: those that are switched on, of which none is open and
+          whose minimum interval has passed.
+        - `frozen`: picks only from what was eligible at the begin; otherwise what becomes due or is registered
+          meanwhile begins in the next free lane.
         - `task`: only this one, whatever its rank and delay; ImmediateRunIneligible if it cannot run.
         - `inline`: handlers run on this thread, as always on a VirtualClock; only those that look at run.stopping end
           on time then. `push`: threads of the library call the handlers (those registered with push).
@@ -68,7 +70,7 @@ class CycleCalls(TaskCalls):
             inline = engine.stands_still
         elif not inline and engine.stands_still:
             raise _unsupported("on a clock that stands still a scheduler runs handlers inline only")
-        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)
+        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, frozen)
         if inline and not push and lanes != 1:
             raise ValueError(f"lanes is {lanes}; allowed for inline cycles: 1")
         with engine.waiting():
@@ -83,11 +85,11 @@ class CycleCalls(TaskCalls):
         self,
         budget: Duration = 30,
         *,
-        kinds: Kinds = Kind.REFRESH,
+        kinds: Kinds | None = None,
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
-        rolling: bool = False,
+        frozen: bool = False,
         task: str | None = None,
         push: bool = False,
         check: bool = False,
@@ -98,7 +100,7 @@ class CycleCalls(TaskCalls):
         """
         engine = self._engine
         engine.refuse_in_handler("a cycle to wait for")
-        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)
+        window = raw_window(budget, kinds, reserve, lanes, strict_fit, task, frozen)
         with engine.waiting():
             report = await (Pushed(engine).run(window) if push else AsyncDrive(engine, window).run())
         if check:
@@ -109,22 +111,22 @@ class CycleCalls(TaskCalls):
         self,
         budget: Duration = 30,
         *,
-        kinds: Kinds = Kind.REFRESH,
+        kinds: Kinds | None = None,
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
-        rolling: bool = False,
+        frozen: bool = False,
         task: str | None = None,
     ) -> Cycle:
         """Begins a cycle that you pull yourself; see Cycle. Refusals as of run_cycle(), but a handler may begin one."""
         engine = self._engine
-        return Cycle(engine, begin(engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task, rolling)))
+        return Cycle(engine, begin(engine, raw_window(budget, kinds, reserve, lanes, strict_fit, task, frozen)))
 
     def plan(
         self,
         budget: Duration = 30,
         *,
-        kinds: Kinds = Kind.REFRESH,
+        kinds: Kinds | None = None,
         reserve: Duration | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
@@ -222,15 +224,15 @@ class CycleCalls(TaskCalls):
         kinds: Kinds = _BOTH,
         lanes: int = 1,
         strict_fit: bool = False,
-        rolling: bool = True,
+        frozen: bool = False,
         on_report: OnReport | None = None,
         signals: bool = True,
         grace: Duration = 5,
     ) -> None:
         """Opens windows until stop(), close() or a signal: whenever something may run, at most once in `every` seconds.
 
-        It is a driver() that asks no governor; one of them may be open at a time (Busy). Its windows are rolling unless
-        told otherwise: a task that becomes due or is enqueued begins in the next free lane, whatever others do. A
+        It is a driver() that asks no governor; one of them may be open at a time (Busy). A task that
+        becomes due or is enqueued begins in the next free lane, whatever others do, unless its windows are `frozen`. A
         standing task asks for a window every `every` seconds, or every 15 minutes. A run takes as long as it takes, if
         nothing else ends it (its task's `timeout` and `stall_limit`); a `budget`, in seconds, is a deadline for the
         runs of each window. When it is to end, nothing more is
@@ -239,7 +241,7 @@ class CycleCalls(TaskCalls):
         what it did before.
         """
         with self._engine.waiting():
-            raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
+            raw = raw_forever(budget, every, kinds, lanes, strict_fit, frozen)
             Forever(self._engine, raw, on_report, grace).run(signals)
 
     async def run_forever_async(
@@ -250,7 +252,7 @@ class CycleCalls(TaskCalls):
         kinds: Kinds = _BOTH,
         lanes: int = 1,
         strict_fit: bool = False,
-        rolling: bool = True,
+        frozen: bool = False,
         on_report: OnReport | None = None,
         signals: bool = True,
         grace: Duration = 5,
@@ -260,7 +262,7 @@ class CycleCalls(TaskCalls):
         A second cancellation ends it at once.
         """
         with self._engine.waiting():
-            raw = raw_forever(budget, every, kinds, lanes, strict_fit, rolling)
+            raw = raw_forever(budget, every, kinds, lanes, strict_fit, frozen)
             await Forever(self._engine, raw, on_report, grace).run_async(signals)
 
     def stop(self) -> None:

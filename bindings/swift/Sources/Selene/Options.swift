@@ -104,20 +104,20 @@ public struct Window: Sendable {
   public var budget: Duration
   /// Kept free at the end, in which runs are asked to stop; nil: a twentieth of the budget.
   public var reserve: Duration?
-  /// Of the tasks that it takes.
+  /// Of the tasks that it takes; none: all that may begin.
   public var kinds: Kinds
   /// Runs at a time.
   public var lanes: UInt32
   /// Nothing is picked whose estimate does not fit, not even first.
   public var strictFit = false
-  /// Each pick looks at what is eligible at that moment.
-  public var rolling = false
+  /// Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too.
+  public var frozen = false
   /// The one task that shall run now.
   public var task: String?
 
   /// A window; what is not said is as the library has it.
   public init(
-    budget: Duration = .seconds(30), reserve: Duration? = nil, kinds: Kinds = .refresh, lanes: UInt32 = 1
+    budget: Duration = .seconds(30), reserve: Duration? = nil, kinds: Kinds = [], lanes: UInt32 = 1
   ) {
     (self.budget, self.reserve, self.kinds, self.lanes) = (budget, reserve, kinds, lanes)
   }
@@ -129,7 +129,7 @@ public struct Window: Sendable {
     if let reserve { raw.reserve = reserve.notNegative }
     (raw.kinds, raw.lanes) = (kinds.rawValue, lanes)
     if strictFit { raw.flags |= UInt32(SELENE_WINDOW_STRICT_FIT) }
-    if rolling { raw.flags |= UInt32(SELENE_WINDOW_ROLLING) }
+    if frozen { raw.flags |= UInt32(SELENE_WINDOW_FROZEN) }
     raw.task = lent.text(task ?? "")
     return raw
   }

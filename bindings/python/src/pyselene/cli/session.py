@@ -470,7 +470,7 @@ class Following(Forever):
     def __init__(self, session: Session) -> None:
         window = session.plan.window
         budget = window.budget / 1e9 if window.limited else None
-        raw = raw_forever(budget, None, window.wanted, window.lanes, window.strict_fit, rolling=True)
+        raw = raw_forever(budget, None, window.wanted, window.lanes, window.strict_fit, frozen=False)
         if window.reserve is not None:
             raw.reserve = window.reserve
         if session.plan.profile is not None or session.plan.why:

@@ -41,7 +41,7 @@ final class Layout {
     static final int RETRY_SUCCESSORS = 1;
     static final int WINDOW_STRICT_FIT = 1;
     static final int WINDOW_INLINE = 2;
-    static final int WINDOW_ROLLING = 4;
+    static final int WINDOW_FROZEN = 4;
     static final int WINDOW_LANES = 8;
     static final int REPORT_NOT_STORED = 1;
     static final int STEP_RUN = 0;

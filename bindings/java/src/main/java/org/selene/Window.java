@@ -19,7 +19,7 @@ public final class Window {
         return new Builder();
     }
 
-    /** One of this budget, for refresh work. */
+    /** One of this budget, for all kinds that may begin. */
     public static Window of(Duration budget) {
         return builder().budget(budget).build();
     }
@@ -48,7 +48,7 @@ public final class Window {
             return this;
         }
 
-        /** Of the tasks that it takes; refresh. */
+        /** Of the tasks that it takes; all that may begin. */
         public Builder kinds(Kind... kinds) {
             Struct.put(raw, Layout.Window.KINDS, Kind.bits(List.of(kinds)));
             return this;
@@ -65,9 +65,9 @@ public final class Window {
             return flag(Layout.WINDOW_STRICT_FIT);
         }
 
-        /** Each pick looks at what is eligible at that moment. */
-        public Builder rolling() {
-            return flag(Layout.WINDOW_ROLLING);
+        /** Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too. */
+        public Builder frozen() {
+            return flag(Layout.WINDOW_FROZEN);
         }
 
         /** The one task that shall run now. */
