@@ -321,7 +321,7 @@ SELENE_API selene_status selene_fleet_place_init(selene_fleet_place *place, uint
 /**
  * Registers a task in a fleet; it is durable when this returns.
  *
- * @param task             what it is; copied. Note that a task is standing unless its schedule says otherwise
+ * @param task             what it is; copied
  * @param place            its queue and required labels; NULL: the fleet's queue, none
  * @param out_disposition  a SELENE_DISPOSITION_ number; may be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, TOO_LARGE, TOO_MANY_PENDING, UNSUPPORTED (also: what tasks of a fleet do not

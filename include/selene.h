@@ -1103,6 +1103,8 @@ SELENE_API selene_status selene_handler_unregister(selene_scheduler scheduler, c
  * ========================================================================= */
 
 enum {
+    /** By period: periodic with one, else once. */
+    SELENE_SCHEDULE_DEFAULT = -1,
     /** A candidate in every window, for ever. */
     SELENE_SCHEDULE_STANDING = 0,
     /** Until it succeeds, is abandoned, or its attempts are used up. */
@@ -1148,17 +1150,17 @@ enum {
 /**
  * What registering does when a live (not yet terminal) record has the id.
  *
- * A program that registers its tasks each time it starts should use UPDATE: the task takes the program's definition and
- * keeps its history, and nothing runs at once (a changed period counts from the last run). With KEEP, which is the
- * default of once and periodic tasks, a changed definition is ignored. Tasks that the program no longer has stay in the
- * store: list and cancel them. A program that registers a graph of once tasks each time it starts (selene_task.after)
+ * A program that registers its tasks each time it starts wants UPDATE, which is the default of periodic and standing tasks:
+ * the task takes the program's definition and keeps its history, and nothing runs at once (a changed period counts from the
+ * last run). With KEEP, which is the default of once tasks, a changed definition is ignored. Tasks that the program no
+ * longer has stay in the store: list and cancel them. A program that registers a graph of once tasks each time it starts (selene_task.after)
  * should use SKIP for them, so that what has succeeded does not run again.
  *
  * A record that has ended is replaced by any policy but SKIP, unless a task that is not over comes after it: then
  * registering its id again is refused (ALREADY_EXISTS, with the name of that task), since its output would be lost.
  */
 enum {
-    /** By schedule: update for standing, keep for the others. */
+    /** By schedule: keep for once tasks, update for the others. */
     SELENE_EXISTING_DEFAULT = -1,
     /** The old record stays exactly as it is. */
     SELENE_EXISTING_KEEP = 0,
@@ -1266,7 +1268,7 @@ typedef struct selene_task {
     selene_text handler;
     /** A SELENE_KIND_ number; default refresh. */
     int32_t kind;
-    /** A SELENE_SCHEDULE_ number; default standing. */
+    /** A SELENE_SCHEDULE_ number; default −1. */
     int32_t schedule;
     /** 1 … 5; default 3. */
     int32_t priority;
@@ -1294,10 +1296,10 @@ typedef struct selene_task {
     int64_t expected_response;
     /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
     int64_t initial_delay;
-    /** ns; required for periodic tasks: 1 ms … 10 years. Ignored for others. */
+    /** ns, for periodic tasks only, which it is required for: 1 ms … 10 years. Default 0: none. */
     int64_t period;
     /** ns; 0 (default): the first run may come at once. Up to period: it comes only in the last flex of the
-     *  first period. */
+     *  first period. For periodic tasks only. */
     int64_t flex;
     /** First delay before a retry, ns; default 30 s; clamped into the scheduler's backoff bounds. */
     int64_t backoff_delay;
@@ -1350,7 +1352,7 @@ typedef struct selene_task {
 #define SELENE_TASK_INIT                                                                           \
     {                                                                                              \
         SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
-            SELENE_SCHEDULE_STANDING, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,             \
+            SELENE_SCHEDULE_DEFAULT, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,              \
             SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
             0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL, 0, NULL, 0, 0          \
     }

@@ -48,7 +48,13 @@ def measure_selene(tasks: int, as_json: bool) -> None:
         begin = time.perf_counter_ns()
         scheduler.register_all(
             [
-                selene.Task(f"task-{i:011}", "work", priority=1 + i * 7 % 5, expected=LEAST + i * 11 % 16 * STEP)
+                selene.Task(
+                    f"task-{i:011}",
+                    "work",
+                    priority=1 + i * 7 % 5,
+                    expected=LEAST + i * 11 % 16 * STEP,
+                    schedule="standing",
+                )
                 for i in range(tasks)
             ]
         )

@@ -71,7 +71,9 @@ def pyselene(
     with selene.Scheduler(path, **options) as scheduler:
         scheduler.set_conditions(network=True, power=True)
         scheduler.register_handler("empty", handler, push=push)
-        scheduler.register_all([selene.Task(f"task-{i:011}", "empty", expected=0) for i in range(count)])
+        scheduler.register_all(
+            [selene.Task(f"task-{i:011}", "empty", expected=0, schedule="standing") for i in range(count)]
+        )
         yield scheduler
 
 

@@ -45,8 +45,10 @@ static selene_status check_supported(const selene_task *task) {
 
 // What the fleet would name otherwise; the rest it checks itself.
 static selene_status check_numbers(const selene_task *task) {
+    const int is_periodic = task->schedule == SELENE_SCHEDULE_PERIODIC ||
+                            (task->schedule == SELENE_SCHEDULE_DEFAULT && task->period != 0);
     selene_status status = fleet_check_range(task->kind, 1, 2, "kind");
-    if (status == SELENE_OK) status = fleet_check_range(task->schedule, 0, 2, "schedule");
+    if (status == SELENE_OK) status = fleet_check_range(task->schedule, -1, 2, "schedule");
     if (status == SELENE_OK) status = fleet_check_range(task->priority, 1, 5, "priority");
     if (status == SELENE_OK) status = fleet_check_range(task->existing, -1, 4, "existing");
     if (status == SELENE_OK) status = fleet_check_range(task->recurrence, 0, 1, "recurrence");
@@ -60,9 +62,12 @@ static selene_status check_numbers(const selene_task *task) {
         status = fleet_check_time(task->expected_response, -1, SELENE_DAY, "expected_response");
     if (status == SELENE_OK)
         status = fleet_check_time(task->initial_delay, 0, TEN_YEARS, "initial_delay");
-    if (status == SELENE_OK && task->schedule == SELENE_SCHEDULE_PERIODIC) {
+    if (status == SELENE_OK && is_periodic) {
         status = fleet_check_time(task->period, 1, TEN_YEARS, "period");
         if (status == SELENE_OK) status = fleet_check_time(task->flex, 0, task->period, "flex");
+    } else if (status == SELENE_OK && (task->period != 0 || task->flex != 0)) {
+        status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, task->period != 0 ? "period" : "flex",
+                              "is for periodic tasks only");
     }
     if (status == SELENE_OK)
         status = fleet_check_time(task->backoff_delay, 0, INT64_MAX, "backoff_delay");
@@ -138,19 +143,18 @@ static void fill(selene_value *out, size_t stride, char **texts, const selene_ta
                                            "append_or_replace"};
     static const char *const backoffs[] = {"none", "linear", "exponential"};
     const selene_value none = {SELENE_VALUE_NULL, 0, 0, NULL, 0};
-    int is_periodic = task->schedule == SELENE_SCHEDULE_PERIODIC;
     texts[0] = names_text(task->tags, task->tag_count);
     texts[1] = constraints_text(task->constraints);
     const selene_value values[PARAMETERS] = {
         fleet_text(task->id),
         task->handler.length > 0 ? fleet_text(task->handler) : none,
         fleet_word(selene_kind_name(task->kind)),
-        fleet_word(selene_schedule_name(task->schedule)),
+        task->schedule >= 0 ? fleet_word(selene_schedule_name(task->schedule)) : none,
         number_of(task->priority),
         task->expected_response >= 0 ? microseconds(task->expected_response) : none,
         microseconds(task->initial_delay),
-        is_periodic ? microseconds(task->period) : none,
-        microseconds(is_periodic ? task->flex : 0),
+        task->period != 0 ? microseconds(task->period) : none,
+        microseconds(task->flex),
         {SELENE_VALUE_BOOLEAN, 0, task->recurrence == SELENE_RECURRENCE_ANCHORED, NULL, 0},
         task->backoff >= 0 ? fleet_word(backoffs[task->backoff]) : none,
         microseconds(task->backoff_delay),

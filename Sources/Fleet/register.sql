@@ -20,7 +20,7 @@ create or replace function register(
   tags text[] default '{}',
   labels text[] default '{}',                  -- what a node must carry, as gpu
   requires text[] default '{}',                -- constraints of its machine, as network
-  existing text default null,                  -- keep, replace, update, append, append_or_replace; standing: update, else keep
+  existing text default null,                  -- keep, replace, update, append, append_or_replace; once: keep, else update
   input bytea default '')
 returns text language plpgsql as $$
 #variable_conflict use_column
@@ -90,13 +90,14 @@ begin
     select q.queue is not null and coalesce(
         octet_length(u.id) between 1 and 255 and octet_length(coalesce(u.handler, u.id)) between 1 and 255
         and case u.kind when 'refresh' then q.limit_refresh is null when 'processing' then q.limit_processing is null end
-        and case coalesce(u.schedule, case when u.every is null then 'once' else 'periodic' end) when 'standing' then true
-          when 'once' then true when 'periodic' then u.every between 1 and 315360000000000 and u.flex between 0 and u.every end
+        and case schedule_word(u.schedule, u.every) when 'periodic' then
+            u.every between 1 and 315360000000000 and u.flex between 0 and u.every
+          when 'standing' then coalesce(u.every, 0) = 0 and u.flex = 0 when 'once' then coalesce(u.every, 0) = 0 and u.flex = 0 end
         and u.priority between 1 and 5 and coalesce(u.expected, 0) between 0 and 86400000000
         and u.delay between 0 and 315360000000000 and coalesce(u.backoff, 'none') in ('none', 'linear', 'exponential')
         and u.backoff_delay between 0 and 315360000000000 and u.max_attempts >= 0 and u.response_window between 0 and 30
         and octet_length(u.input) <= q.max_input
-        and case coalesce(u.existing, case u.schedule when 'standing' then 'update' else 'keep' end) when 'keep' then true
+        and case coalesce(u.existing, existing_word(schedule_word(u.schedule, u.every))) when 'keep' then true
           when 'replace' then is_free(u.id) when 'update' then is_free(u.id) end
         and (coalesce(u.tags, '{}') = '{}' or are_names(u.tags)) and (coalesce(u.labels, '{}') = '{}' or are_names(u.labels))
         and (coalesce(u.requires, '{}') = '{}' or u.requires::text[] <@ constraint_names()), false)
@@ -138,7 +139,7 @@ begin
             case when u.backoff = 'none' or u.backoff is null and u.schedule = 0 then 0 when u.backoff = 'linear' then 1
               else 2 end,
             coalesce(u.anchored, false)::int, u.response_window,
-            case when u.existing = 'replace' then 1 when u.existing = 'update' or u.existing is null and u.schedule = 0 then 2
+            case when u.existing = 'replace' then 1 when u.existing = 'update' or u.existing is null and u.schedule <> 1 then 2
               else 0 end,
             u.max_attempts, coalesce(u.expected * 1000, u.mean), u.expected is null, u.delay * 1000, u.period, u.flex,
             least(greatest(u.backoff_delay * 1000, q.backoff_min), q.backoff_max), n,
@@ -147,11 +148,8 @@ begin
           from (
             select a.seq, a.id, a.class, a.mean, a.priority, a.expected, a.delay, a.anchored, a.backoff, a.backoff_delay,
               a.max_attempts, a.response_window, a.tags, a.existing, a.input, a.place,
-              case when a.schedule = 'standing' then 0 when a.schedule = 'once' or a.schedule is null and a.every is null then 1
-                else 2 end as schedule,
-              case when a.schedule = 'periodic' or a.schedule is null then coalesce(a.every * 1000, 0) else 0 end as period,
-              case when a.schedule = 'periodic' or a.schedule is null and a.every is not null then a.flex * 1000
-                else 0 end as flex
+              case schedule_word(a.schedule, a.every) when 'standing' then 0 when 'once' then 1 else 2 end as schedule,
+              coalesce(a.every * 1000, 0) as period, a.flex * 1000 as flex
             from unnest(seqs, ids[first:last], v_classes[first:last], v_means[first:last], schedules[first:last],
                 priorities[first:last], expected[first:last], delays[first:last], every[first:last], flex[first:last],
                 anchored[first:last], backoffs[first:last], backoff_delays[first:last], max_attempts[first:last],
@@ -178,7 +176,7 @@ begin
         disposition := 'added';
         return next;
       elsif plain[one]
-        and coalesce(existing[one], case schedules[one] when 'standing' then 'update' else 'keep' end) = 'keep' then
+        and coalesce(existing[one], existing_word(schedule_word(schedules[one], every[one]))) = 'keep' then
         disposition := 'kept';
         return next;
       else
@@ -223,6 +221,13 @@ begin
   return (select array_agg(distinct u.one collate "C" order by u.one collate "C") from unnest(names) u(one));
 end $$;
 
+-- What a schedule and a policy are that nobody has said (T2).
+create or replace function schedule_word(schedule text, every bigint) returns text language sql immutable parallel safe as $$
+  select coalesce(schedule, case when every is null then 'once' else 'periodic' end) $$;
+
+create or replace function existing_word(schedule text) returns text language sql immutable parallel safe as $$
+  select case schedule when 'once' then 'keep' else 'update' end $$;
+
 -- A checked definition; without id, class and times.
 create or replace function define(
   schedule text, priority int, expected interval, delay interval, every interval, flex interval, anchored boolean,
@@ -230,14 +235,15 @@ create or replace function define(
   q queue) returns task language plpgsql as $$
 declare t task; ten_years constant bigint := 315360000000000000; default_word text;
 begin
-  t.schedule := word_number('schedule', coalesce(schedule, case when every is null then 'once' else 'periodic' end),
-    array['standing', 'once', 'periodic']);
+  t.schedule := word_number('schedule', schedule_word(schedule, span_ns(every)), array['standing', 'once', 'periodic']);
   t.priority := check_range('priority', priority, 1, 5);
   t.learns := expected is null;
   if not t.learns then t.expected := check_span('expected', expected, 0, 86400000000000); end if;
   t.delay := check_span('delay', delay, 0, ten_years);
   t.period := case when t.schedule = 2 then check_span('every', every, 1, ten_years) else 0 end;
   t.flex := case when t.schedule = 2 then check_span('flex', flex, 0, t.period) else 0 end;
+  if t.schedule <> 2 and coalesce(span_ns(every), 0) <> 0 then perform refuse(16, 'every', 'is for periodic tasks only'); end if;
+  if t.schedule <> 2 and coalesce(span_ns(flex), 0) <> 0 then perform refuse(16, 'flex', 'is for periodic tasks only'); end if;
   t.recurrence := coalesce(anchored, false)::int;
   t.backoff := word_number('backoff', coalesce(backoff, case when t.schedule = 0 then 'none' else 'exponential' end),
     array['none', 'linear', 'exponential']);
@@ -246,7 +252,7 @@ begin
   t.max_attempts := check_range('max_attempts', max_attempts, 0, 2147483647);
   t.response_window := check_range('response_window', response_window, 0, 30);
   t.tags := nullif(sorted_names('tags', tags), '{}');
-  t.existing := word_number('existing', coalesce(existing, case when t.schedule = 0 then 'update' else 'keep' end),
+  t.existing := word_number('existing', coalesce(existing, case when t.schedule = 1 then 'keep' else 'update' end),
     array['keep', 'replace', 'update', 'append', 'append_or_replace']);
   if t.existing > 2 and t.schedule <> 1 then
     perform refuse(16, 'existing', 'only once tasks can be appended');

@@ -33,8 +33,13 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard UInt8(exactly: numbers.kind).flatMap(Kind.init) != nil else {
       throw .kind("kind", numbers.kind)
     }
+    if numbers.schedule == -1 {
+      numbers.schedule = Int32((numbers.period != 0 ? Schedule.periodic : .once).rawValue)
+    }
     guard let schedule = UInt8(exactly: numbers.schedule).flatMap(Schedule.init) else {
-      throw .range("schedule", numbers.schedule, 0, 2, .number, "0 (standing), 1 (once) or 2 (periodic)")
+      throw .range(
+        "schedule", numbers.schedule, -1, 2, .number,
+        "-1 (periodic with a period, else once), 0 (standing), 1 (once) or 2 (periodic)")
     }
     guard (1...5).contains(numbers.priority) else { throw .range("priority", numbers.priority, 1, 5) }
     try units.check("expected_response", numbers.expectedResponse, 0, Time.longestRun, or: -1)
@@ -60,7 +65,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .constraints("constraints", numbers.constraints)
     }
     if numbers.existing == -1 {
-      numbers.existing = Int32((schedule == .standing ? ExistingPolicy.update : .keep).rawValue)
+      numbers.existing = Int32((schedule == .once ? ExistingPolicy.keep : .update).rawValue)
     }
     guard let existing = UInt8(exactly: numbers.existing).flatMap(ExistingPolicy.init) else {
       throw .range("existing", numbers.existing, -1, 5)
@@ -73,6 +78,9 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     if schedule == .periodic {
       try units.check("period", numbers.period, 1, Time.tenYears)
       try units.check("flex", numbers.flex, 0, numbers.period, "0 … period")
+    } else {
+      guard numbers.period == 0 else { throw SeleneError(.invalidArgument, "period", "is for periodic tasks only") }
+      guard numbers.flex == 0 else { throw SeleneError(.invalidArgument, "flex", "is for periodic tasks only") }
     }
     guard UInt8(exactly: numbers.recurrence).flatMap(Recurrence.init) != nil else {
       throw .range(
@@ -99,7 +107,6 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }
-    if schedule != .periodic { (numbers.period, numbers.flex) = (0, 0) }
     numbers.backoffDelay = bounds.clamp(numbers.backoffDelay)
     let terms = try pool.terms(numbers, of: draft)
     guard !draft.after.isEmpty else { return TaskDefinition(id: draft.id, input: draft.input, terms) }

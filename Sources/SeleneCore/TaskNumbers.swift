@@ -5,7 +5,8 @@
 /// A new one is a field here and a line in `visitLater`; the border has its line in `TaskFields`.
 package struct TaskNumbers: Equatable, Sendable {
   package var kind = Int32(Kind.refresh.rawValue)
-  package var schedule = Int32(Schedule.standing.rawValue)
+  /// −1: periodic with a period, else once.
+  package var schedule: Int32 = -1
   package var priority: Int32 = 3
   /// −1: by schedule.
   package var existing: Int32 = -1

@@ -687,6 +687,7 @@ static const struct number numbers[] = {
     NUMBER(SELENE_TASK_REFUSE_OUT_OF_QUOTA, 8, NULL, NULL),
     NUMBER(SELENE_KIND_REFRESH, 1, "refresh", selene_kind_name),
     NUMBER(SELENE_KIND_PROCESSING, 2, "processing", selene_kind_name),
+    NUMBER(SELENE_SCHEDULE_DEFAULT, -1, NULL, NULL),
     NUMBER(SELENE_SCHEDULE_STANDING, 0, "standing", selene_schedule_name),
     NUMBER(SELENE_SCHEDULE_ONCE, 1, "once", selene_schedule_name),
     NUMBER(SELENE_SCHEDULE_PERIODIC, 2, "periodic", selene_schedule_name),
@@ -1063,7 +1064,7 @@ static void test_defaults(void) {
     CHECK_INT(1 << 20, options.max_output_size);
     CHECK_INT(30 * SELENE_SECOND, options.crash_pause);
     CHECK_INT(SELENE_KIND_REFRESH, task.kind);
-    CHECK_INT(SELENE_SCHEDULE_STANDING, task.schedule);
+    CHECK_INT(SELENE_SCHEDULE_DEFAULT, task.schedule);
     CHECK_INT(SELENE_PRIORITY_NORMAL, task.priority);
     CHECK_INT(SELENE_EXISTING_DEFAULT, task.existing);
     CHECK_INT(SELENE_BACKOFF_DEFAULT, task.backoff);

@@ -202,11 +202,12 @@ CHECK_UNUSED static void add_handler(selene_scheduler scheduler, const char *nam
 
 /* ---- tasks ---------------------------------------------------------------- */
 
-/** A task with all defaults but an expected response of a millisecond. */
+/** A standing task of a millisecond. */
 CHECK_UNUSED static selene_task task_of(const char *id) {
     selene_task task = SELENE_TASK_INIT;
     task.id.data = id;
     task.id.length = -1;
+    task.schedule = SELENE_SCHEDULE_STANDING;
     task.expected_response = MS;
     return task;
 }

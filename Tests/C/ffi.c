@@ -504,6 +504,7 @@ static void test_every_function(void) {
     CHECK_STRING("pulled", fault->found.data);
 
     task.id = SELENE_TEXT("a");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     task.tags = &tag;
     task.tag_count = 1;
     task.expected_response = SELENE_SECOND;

@@ -17,6 +17,7 @@ static void register_task(selene_scheduler scheduler, const char *id) {
     selene_task task = SELENE_TASK_INIT;
     task.id.data = id;
     task.id.length = -1;
+    task.schedule = SELENE_SCHEDULE_STANDING;
     task.expected_response = SELENE_MILLISECOND;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
 }

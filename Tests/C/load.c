@@ -81,6 +81,7 @@ static void use(void) {
     CHECK_INT(SELENE_OK, scheduler_open(NULL, &scheduler));
     CHECK_INT(SELENE_OK, handler_register(scheduler, "task", -1, run, NULL, NULL, destroy));
     task.id = SELENE_TEXT("task");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_INT(SELENE_OK, task_register(scheduler, &task, NULL));
     CHECK_INT(SELENE_OK, cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->new_data);
@@ -192,6 +193,7 @@ static void test_unloaded_in_use(void) {
     CHECK_INT(SELENE_OK, scheduler_open(NULL, &scheduler));
     CHECK_INT(SELENE_OK, handler_register(scheduler, "task", -1, run, NULL, NULL, destroy));
     task.id = SELENE_TEXT("task");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_INT(SELENE_OK, task_register(scheduler, &task, NULL));
     CHECK_INT(SELENE_OK, cycle_run(scheduler, NULL, &report));
     report_destroy(report);
@@ -232,6 +234,7 @@ static void test_exit_in_use(void) {
         CHECK_INT(SELENE_OK, scheduler_open(NULL, &scheduler));
         CHECK_INT(SELENE_OK, handler_register(scheduler, "task", -1, run, NULL, NULL, NULL));
         task.id = SELENE_TEXT("task");
+        task.schedule = SELENE_SCHEDULE_STANDING;
         CHECK_INT(SELENE_OK, task_register(scheduler, &task, NULL));
         CHECK_INT(SELENE_OK, cycle_run(scheduler, NULL, NULL));
         CHECK_INT(1, runs);

@@ -57,6 +57,7 @@ CHECK_UNUSED static selene_text text_of(const char *text) {
 CHECK_UNUSED static selene_task task_of(const char *id) {
     selene_task task = SELENE_TASK_INIT;
     task.id = text_of(id);
+    task.schedule = SELENE_SCHEDULE_STANDING;
     return task;
 }
 

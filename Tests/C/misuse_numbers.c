@@ -62,7 +62,7 @@ static void try_numbers(const struct number *numbers, size_t count, const void *
 
 static const struct number task_numbers[] = {
     {NUMBER(selene_task, kind), {-1, 0, 3, 99, INT32_MIN, INT32_MAX, MARK}, {1, 2, MARK}},
-    {NUMBER(selene_task, schedule), {-1, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, MARK}},
+    {NUMBER(selene_task, schedule), {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {-1, 0, 1, MARK}},
     {NUMBER(selene_task, priority),
      {0, 6, -1, 99, INT32_MIN, INT32_MAX, 257, MARK},
      {1, 2, 3, 4, 5, MARK}},
@@ -88,8 +88,9 @@ static const struct number task_numbers[] = {
     {NUMBER(selene_task, initial_delay),
      {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
      {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
-    /* Ignored where the task is not periodic. */
-    {NUMBER(selene_task, period), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
+    /* Where the task is not periodic. */
+    {NUMBER(selene_task, period), {-1, SELENE_HOUR, INT64_MIN, INT64_MAX, MARK}, {0, MARK}},
+    {NUMBER(selene_task, flex), {-1, SELENE_HOUR, INT64_MIN, INT64_MAX, MARK}, {0, MARK}},
     {NUMBER(selene_task, backoff_delay),
      {1, SELENE_MILLISECOND - 1, MARK},
      {0, SELENE_MILLISECOND, SELENE_DAY, TEN_YEARS, INT64_MAX, MARK}},
@@ -441,7 +442,7 @@ static void add_longest(selene_scheduler s) {
                         : i == 1 ? SELENE_SCHEDULE_ONCE
                                  : SELENE_SCHEDULE_PERIODIC;
         task.recurrence = i >= 3 ? SELENE_RECURRENCE_ANCHORED : SELENE_RECURRENCE_AFTER_COMPLETION;
-        task.period = i == 4 ? 1 : TEN_YEARS;
+        if (i >= 2) task.period = i == 4 ? 1 : TEN_YEARS;
         task.flex = i == 2 ? 1 : 0;
         task.initial_delay = i < 2 ? TEN_YEARS : 0;
         task.expected_response = SELENE_DAY / 32;

@@ -246,6 +246,7 @@ static selene_scheduler open_busy(selene_scheduler *context) {
     for (i = 0; i < COUNT(names); i++) {
         selene_task task = SELENE_TASK_INIT;
         task.id = (selene_text){names[i], -1};
+        task.schedule = SELENE_SCHEDULE_STANDING;
         task.handler = SELENE_TEXT("work");
         CHECK_OK(selene_task_register(scheduler, &task, NULL));
     }
@@ -312,6 +313,7 @@ static void test_left_behind(void) {
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "task", -1, overrun, NULL, NULL, NULL));
     task.id = SELENE_TEXT("task");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     window.budget = 3 * SELENE_SECOND;
     CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
@@ -363,6 +365,7 @@ static void test_own_mask(void) {
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "task", -1, note_mask, NULL, NULL, NULL));
     task.id = SELENE_TEXT("task");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     for (k = 0; k < 2; k++) {
         window.flags = k ? SELENE_WINDOW_INLINE : 0;
@@ -465,6 +468,7 @@ static void test_faults(void) {
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "task", -1, fault, NULL, NULL, NULL));
     task.id = SELENE_TEXT("task");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_cycle_run(scheduler, NULL, &report));
     CHECK_INT(1, report->new_data);
@@ -487,6 +491,7 @@ static void test_inherited(void) {
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "task", -1, note_mask, NULL, NULL, NULL));
     task.id = SELENE_TEXT("task");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_cycle_run(scheduler, NULL, NULL));
     if (masks_are_real()) CHECK(mask_inside == BIT(SIGUSR1));
@@ -509,6 +514,7 @@ static void test_named(void) {
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "a", -1, read_name, NULL, NULL, NULL));
     task.id = SELENE_TEXT("a");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_cycle_run(scheduler, NULL, NULL));
     CHECK(strcmp("selene/lane", name_of_thread) == 0);

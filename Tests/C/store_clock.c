@@ -460,7 +460,7 @@ static void test_extremes(void) {
             selene_task task = task_of(ids[k]);
             task.schedule = k % 3;
             task.initial_delay = k * SELENE_DAY;
-            task.period = 3650 * SELENE_DAY;
+            if (task.schedule == SELENE_SCHEDULE_PERIODIC) task.period = 3650 * SELENE_DAY;
             task.existing = SELENE_EXISTING_REPLACE;
             CHECK_OK(selene_task_register(scheduler, &task, NULL));
         }

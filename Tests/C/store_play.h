@@ -245,6 +245,7 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random, int 
     task->period = (1 + (int64_t)chance_below(random, 100000)) * MS;
     task->flex =
         chance(random) % 2 ? 0 : (int64_t)chance_below(random, (uint64_t)(task->period / MS)) * MS;
+    if (task->schedule != SELENE_SCHEDULE_PERIODIC) task->period = task->flex = 0;
     task->backoff_delay = (10000 + (int64_t)chance_below(random, 60000)) * MS;
     task->input_length = chance(random) % 3 ? 0 : (int64_t)chance_below(random, 300);
     if (chance(random) % 16 == 0)

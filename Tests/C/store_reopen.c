@@ -387,8 +387,10 @@ static selene_task twin_task(uint64_t *random, char *id) {
     task.tags = tags + chance_below(random, 2);
     task.expected_response = (int64_t)chance_below(random, 20) * S;
     if (chance_below(random, 4) == 0) task.initial_delay = (int64_t)chance_below(random, 100) * S;
-    task.period = SELENE_MINUTE * (1 + (int64_t)chance_below(random, 20));
-    if (chance_below(random, 3) == 0) task.flex = (int64_t)chance_below(random, 60) * S;
+    if (task.schedule == SELENE_SCHEDULE_PERIODIC) {
+        task.period = SELENE_MINUTE * (1 + (int64_t)chance_below(random, 20));
+        if (chance_below(random, 3) == 0) task.flex = (int64_t)chance_below(random, 60) * S;
+    }
     task.backoff_delay = (int64_t)chance_below(random, 60) * S;
     task.input = "0123456789";
     task.input_length = (int64_t)chance_below(random, 11);

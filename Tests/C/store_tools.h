@@ -308,6 +308,7 @@ CHECK_UNUSED static void add_handler(selene_scheduler scheduler, const char *nam
 CHECK_UNUSED static selene_task task_of(const char *id) {
     selene_task task = SELENE_TASK_INIT;
     task.id = (selene_text){id, -1};
+    task.schedule = SELENE_SCHEDULE_STANDING;
     task.handler = SELENE_TEXT("work");
     return task;
 }

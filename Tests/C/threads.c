@@ -281,7 +281,8 @@ static void turn_register(uint64_t *random) {
     task.tags = tags;
     task.tag_count = (uint32_t)below(random, TAGS + 1);
     if (below(random, 3) == 0) task.group = SELENE_TEXT("group");
-    task.period = (1 + (int64_t)below(random, 5)) * SELENE_MILLISECOND;
+    if (task.schedule == SELENE_SCHEDULE_PERIODIC)
+        task.period = (1 + (int64_t)below(random, 5)) * SELENE_MILLISECOND;
     task.expected_response = (int64_t)below(random, 5) * SELENE_MILLISECOND;
     task.input = id;
     task.input_length = (int64_t)strlen(id);

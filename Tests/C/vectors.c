@@ -306,6 +306,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
 
     task.id.data = id;
     task.id.length = (int64_t)strlen(id);
+    task.schedule = SELENE_SCHEDULE_STANDING;
     if ((item = take(step, "handler"))) {
         task.handler.data = text_of(item);
         task.handler.length = -1;

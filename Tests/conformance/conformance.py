@@ -166,7 +166,7 @@ class Scenario:
     def register(self, step: dict[str, Any]) -> dict[str, Any]:
         """A task; absent fields have their defaults."""
         fields: dict[str, object] = {}
-        for key, value in {"expected_ms": 5_000, **step}.items():
+        for key, value in {"expected_ms": 5_000, "schedule": "standing", **step}.items():
             name_of = TASK_KEYS.get(key, key)
             if value is None:
                 continue  # not said

@@ -164,6 +164,8 @@ func (n Kind) String() string {
 type Schedule int32
 
 const (
+	// ScheduleDefault: By period: periodic with one, else once.
+	ScheduleDefault Schedule = -1
 	// ScheduleStanding: A candidate in every window, for ever.
 	ScheduleStanding Schedule = 0
 	// ScheduleOnce: Until it succeeds, is abandoned, or its attempts are used up.
@@ -175,6 +177,8 @@ const (
 // String is its name in the header, or unknown.
 func (n Schedule) String() string {
 	switch n {
+	case ScheduleDefault:
+		return "default"
 	case ScheduleStanding:
 		return "standing"
 	case ScheduleOnce:
@@ -222,7 +226,7 @@ func (n Priority) String() string {
 type Existing int32
 
 const (
-	// ExistingDefault: By schedule: update for standing, keep for the others.
+	// ExistingDefault: By schedule: keep for once tasks, update for the others.
 	ExistingDefault Existing = -1
 	// ExistingKeep: The old record stays exactly as it is.
 	ExistingKeep Existing = 0

@@ -35,6 +35,7 @@ export type Kind =
   | 'refresh'
   | 'processing';
 export type Schedule =
+  | 'default'
   | 'standing'
   | 'once'
   | 'periodic';

@@ -107,7 +107,7 @@ export interface Task {
   handler?: string;
   /** Default: all that may begin. */
   kind?: Kind;
-  /** Default "periodic" with `every`, else "standing". */
+  /** Default "periodic" with `every`, else "once"; "standing" is a candidate in every window. */
   schedule?: Schedule;
   /** Default 3. */
   priority?: Priority;

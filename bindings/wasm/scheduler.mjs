@@ -592,7 +592,6 @@ export class Scheduler {
       }
       if (task.expedited) values.flags |= constants.TASK_EXPEDITED;
       if (task.outOfQuota === 'refuse') values.flags |= constants.TASK_REFUSE_OUT_OF_QUOTA;
-      if (task.every !== undefined && task.schedule === undefined) values.schedule = constants.SCHEDULE_PERIODIC;
       if (task.tags) {
         const { tags, tag_count } = this.#texts('tags', task.tags, room, text, Number);
         Object.assign(values, { tags, tag_count });

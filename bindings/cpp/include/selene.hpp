@@ -52,6 +52,7 @@ enum class kind : std::int32_t {
     processing = SELENE_KIND_PROCESSING,
 };
 enum class schedule : std::int32_t {
+    by_period = SELENE_SCHEDULE_DEFAULT,
     standing = SELENE_SCHEDULE_STANDING,
     once = SELENE_SCHEDULE_ONCE,
     periodic = SELENE_SCHEDULE_PERIODIC,
@@ -282,7 +283,8 @@ struct task {
     /** Empty: the id. */
     std::string handler{};
     selene::kind kind = selene::kind::refresh;
-    selene::schedule schedule = selene::schedule::standing;
+    /** by_period: periodic with a period, else once. */
+    selene::schedule schedule = selene::schedule::by_period;
     selene::priority priority = selene::priority::normal;
     selene::existing existing = selene::existing::by_schedule;
     selene::recurrence recurrence = selene::recurrence::after_completion;

@@ -87,6 +87,8 @@ namespace Selene
     /// <summary>When a task is due. A number that has no name here is of a newer library.</summary>
     public enum Schedule
     {
+        /// <summary>By period: periodic with one, else once.</summary>
+        Default = -1,
         /// <summary>A candidate in every window, for ever.</summary>
         Standing = 0,
         /// <summary>Until it succeeds, is abandoned, or its attempts are used up.</summary>
@@ -113,7 +115,7 @@ namespace Selene
     /// <summary>What becomes of a live task when another is registered under its id. A number that has no name here is of a newer library.</summary>
     public enum Existing
     {
-        /// <summary>By schedule: update for standing, keep for the others.</summary>
+        /// <summary>By schedule: keep for once tasks, update for the others.</summary>
         Default = -1,
         /// <summary>The old record stays exactly as it is.</summary>
         Keep = 0,

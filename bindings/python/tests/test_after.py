@@ -136,7 +136,7 @@ def test_v10_what_is_not_selected_stays_failed() -> None:
 
 def test_what_cannot_be_waited_for_is_refused() -> None:
     with Scheduler() as scheduler:
-        scheduler.register(Task("standing"))
+        scheduler.register(Task("standing", schedule="standing"))
         with pytest.raises(selene.NotFound, match="none"):
             scheduler.enqueue("a", after=["none"])
         with pytest.raises(ValueError, match="standing task"):

@@ -63,21 +63,21 @@ def test_so_are_coroutines_tasks_of_the_decorator_and_what_takes_any_arguments()
     async def main() -> None:
         with Scheduler() as scheduler:
 
-            @scheduler.task(args=[1], kwargs={"b": 2})
+            @scheduler.task(args=[1], kwargs={"b": 2}, schedule="standing")
             async def coroutine(run: Run, a: int, b: int) -> None:
                 await asyncio.sleep(0)
                 seen.append((a, b))
 
-            @scheduler.task(kwargs={"x": [None, {"y": 0.5}]})
+            @scheduler.task(kwargs={"x": [None, {"y": 0.5}]}, schedule="standing")
             def anything(run: Run, *args: Any, **kwargs: Any) -> None:
                 seen.append((args, kwargs))
 
-            @scheduler.task(args=["a"])
+            @scheduler.task(args=["a"], schedule="standing")
             def alone(run: Run) -> None:
                 seen.append(run.input)
 
             scheduler.register_handler("part", functools.partial(mail, to="Ada"))
-            scheduler.register(Task("part", args=[3]))
+            scheduler.register(Task("part", args=[3], schedule="standing"))
             report = await scheduler.run_cycle_async(budget=30)
             assert {run.outcome for run in report.runs} == {selene.Outcome.NEW_DATA}, report
 

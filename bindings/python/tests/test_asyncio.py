@@ -24,18 +24,18 @@ def test_coroutines_run_on_the_loop_and_functions_on_workers() -> None:
     async def main() -> None:
         with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def coroutine(run: selene.Run) -> bool:
                 seen[run.id] = threading.get_ident()
                 await asyncio.sleep(0)
                 return False
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             def function(run: selene.Run) -> None:
                 seen[run.id] = threading.get_ident()
 
             scheduler.register_handler("partial", functools.partial(coroutine))
-            scheduler.register(selene.Task("partial"))
+            scheduler.register(selene.Task("partial", schedule="standing"))
             report = await scheduler.run_cycle_async(20, lanes=2, check=True)
             assert outcomes(report) == {"coroutine": "no_data", "function": "new_data", "partial": "no_data"}
 
@@ -50,7 +50,7 @@ def test_lanes_interleave_on_one_loop() -> None:
             meet = asyncio.Barrier(8)
             for number in range(8):
 
-                @scheduler.task(f"t{number}", expected=1)
+                @scheduler.task(f"t{number}", expected=1, schedule="standing")
                 async def meets(run: selene.Run) -> None:
                     await asyncio.wait_for(meet.wait(), WAIT)
 
@@ -66,7 +66,7 @@ def test_c7_a_coroutine_is_cancelled_when_it_is_asked_to_stop_and_may_still_comp
         with selene.Scheduler(clock=clock) as scheduler:
             running = asyncio.Semaphore(0)
 
-            @scheduler.task(expected=0.1, priority=5)
+            @scheduler.task(expected=0.1, priority=5, schedule="standing")
             async def polite(run: selene.Run) -> bool:
                 running.release()
                 try:
@@ -76,7 +76,7 @@ def test_c7_a_coroutine_is_cancelled_when_it_is_asked_to_stop_and_may_still_comp
                     return False
                 return True
 
-            @scheduler.task(expected=0.1, priority=4)
+            @scheduler.task(expected=0.1, priority=4, schedule="standing")
             async def plain(run: selene.Run) -> None:
                 running.release()
                 await asyncio.sleep(60)
@@ -104,7 +104,7 @@ def test_c5_the_report_comes_by_the_deadline_and_the_loop_ends_clean() -> None:
         with selene.Scheduler(clock=clock) as scheduler:
             running = asyncio.Semaphore(0)
 
-            @scheduler.task(expected=0.1, priority=5)
+            @scheduler.task(expected=0.1, priority=5, schedule="standing")
             async def stubborn(run: selene.Run) -> None:
                 running.release()
                 while not release.is_set():
@@ -113,7 +113,7 @@ def test_c5_the_report_comes_by_the_deadline_and_the_loop_ends_clean() -> None:
                     except asyncio.CancelledError:
                         pass
 
-            @scheduler.task(expected=0.1)
+            @scheduler.task(expected=0.1, schedule="standing")
             def blocking(run: selene.Run) -> None:
                 loop.call_soon_threadsafe(running.release)
                 release.wait(60)
@@ -140,7 +140,7 @@ def test_cancelling_the_cycle_ends_it() -> None:
         started, stopped = asyncio.Event(), asyncio.Event()
         with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def work(run: selene.Run) -> None:
                 started.set()
                 try:
@@ -166,12 +166,12 @@ def test_cancel_by_id_cancels_the_coroutine() -> None:
         with selene.Scheduler(clock=ToldClock()) as scheduler:
             started = asyncio.Event()
 
-            @scheduler.task(priority=5)
+            @scheduler.task(priority=5, schedule="standing")
             async def work(run: selene.Run) -> None:
                 started.set()
                 await asyncio.sleep(60)
 
-            @scheduler.task(priority=1)
+            @scheduler.task(priority=1, schedule="standing")
             async def after(run: selene.Run) -> None: ...
 
             cycle = asyncio.create_task(scheduler.run_cycle_async(60))
@@ -186,7 +186,7 @@ def test_cancel_by_id_cancels_the_coroutine() -> None:
 def test_what_ends_a_program_surfaces(error: type[BaseException]) -> None:
     scheduler = selene.Scheduler()
 
-    @scheduler.task
+    @scheduler.task(schedule="standing")
     def bad(run: selene.Run) -> None:
         raise error(3)
 
@@ -200,7 +200,7 @@ def test_an_executor_that_is_shut_down_fails_the_run_and_surfaces() -> None:
     async def main() -> None:
         pool = ThreadPoolExecutor(1)
         with selene.Scheduler(executor=pool, max_overrun_threads=1) as scheduler:
-            scheduler.task("a")(lambda run: None)
+            scheduler.task("a", schedule="standing")(lambda run: None)
             pool.shutdown()
             for _ in range(3):  # none counts as a handler that overran
                 with pytest.raises(RuntimeError, match="shutdown"):
@@ -230,7 +230,7 @@ def test_p3_a_handler_on_a_loop_cannot_wait_for_its_own_end() -> None:
         clock = VirtualClock()
         for scheduler in (selene.Scheduler(), selene.Scheduler(clock=clock)):
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def coroutine(run: selene.Run) -> None:
                 for call in (scheduler.close, scheduler.reset, scheduler.run_cycle):  # noqa: B023
                     with pytest.raises(selene.Reentrant):
@@ -241,7 +241,7 @@ def test_p3_a_handler_on_a_loop_cannot_wait_for_its_own_end() -> None:
                 with pytest.raises(selene.Reentrant):
                     scheduler.close()  # noqa: B023
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             def function(run: selene.Run) -> None:
                 for call in (scheduler.close, scheduler.reset, scheduler.run_cycle):  # noqa: B023
                     with pytest.raises(selene.Reentrant):
@@ -258,11 +258,11 @@ def test_async_handlers_in_a_window_without_a_loop() -> None:
     clock, running = ToldClock(), threading.Event()
     with selene.Scheduler(clock=clock) as scheduler, ThreadPoolExecutor(1) as pool:
 
-        @scheduler.task(expected=0.1, priority=5)
+        @scheduler.task(expected=0.1, priority=5, schedule="standing")
         async def quick(run: selene.Run) -> None:
             await asyncio.sleep(0)
 
-        @scheduler.task(expected=0.1, priority=4)
+        @scheduler.task(expected=0.1, priority=4, schedule="standing")
         async def stopped(run: selene.Run) -> bool:
             running.set()
             try:
@@ -284,12 +284,12 @@ def test_on_a_virtual_clock() -> None:
         clock = VirtualClock()
         with selene.Scheduler(clock=clock) as scheduler:
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def a(run: selene.Run) -> None:
                 await asyncio.sleep(0)
                 clock.advance(2)
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             def b(run: selene.Run) -> None:
                 clock.advance(3)
 
@@ -329,14 +329,14 @@ def test_pushed_cycles_are_awaited() -> None:
     async def main() -> None:
         with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-            @scheduler.task(push=True)
+            @scheduler.task(push=True, schedule="standing")
             def pushed(run: selene.Run) -> None: ...
 
             assert outcomes(await scheduler.run_cycle_async(20, push=True)) == {"pushed": "new_data"}
 
             begun = threading.Event()
 
-            @scheduler.task("slow", push=True)
+            @scheduler.task("slow", push=True, schedule="standing")
             def slow(run: selene.Run) -> None:
                 begun.set()
                 run.stopping.wait(WAIT)
@@ -359,7 +359,7 @@ def test_pushed_cycles_are_awaited() -> None:
 def test_what_ends_a_program_surfaces_from_pushed_cycles(error: type[BaseException]) -> None:
     with selene.Scheduler() as scheduler:
 
-        @scheduler.task(push=True)
+        @scheduler.task(push=True, schedule="standing")
         def bad(run: selene.Run) -> None:
             raise error(3)
 
@@ -375,7 +375,7 @@ def test_c12_whoever_joins_a_pushed_cycle_gets_its_errors_too() -> None:
         joined = threading.Event()
         with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-            @scheduler.task(push=True)
+            @scheduler.task(push=True, schedule="standing")
             def bad(run: selene.Run) -> None:
                 started.set()
                 assert joined.wait(WAIT)
@@ -424,7 +424,7 @@ def test_a_driver_on_a_loop_ends_when_the_scheduler_is_closed() -> None:
         scheduler = selene.Scheduler()
         running = asyncio.Event()
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         async def work(run: selene.Run) -> None:
             running.set()
             await asyncio.sleep(60)

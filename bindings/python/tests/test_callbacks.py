@@ -47,7 +47,7 @@ def test_what_an_observer_raises_to_end_the_process_surfaces_after_the_call(
         first = scheduler.observe(callback)
         scheduler.observe(seen.append)
         with pytest.raises(error):
-            scheduler.register(selene.Task("a"))
+            scheduler.register(selene.Task("a", schedule="standing"))
         assert scheduler.ids() == [event.id for event in seen] == ["a"]  # done all the same, and told to the others
         with pytest.raises(error):
             scheduler.cancel("a")
@@ -79,8 +79,8 @@ def test_what_an_observer_raises_to_end_the_process_ends_the_window(
 
     with selene.Scheduler() as scheduler:
         subscription = scheduler.observe(observer)
-        scheduler.task("a", push=True, priority=5)(lambda run: None)
-        scheduler.task("b", push=True, priority=4)(lambda run: None)
+        scheduler.task("a", push=True, priority=5, schedule="standing")(lambda run: None)
+        scheduler.task("b", push=True, priority=4, schedule="standing")(lambda run: None)
         with pytest.raises(error):
             until_raised(lambda: scheduler.run_cycle(WAIT, **options), options)  # type: ignore[arg-type]
         subscription.close()
@@ -101,7 +101,7 @@ def test_what_an_observer_raises_to_end_the_process_ends_the_window_on_a_loop(
 
     with selene.Scheduler() as scheduler:
         scheduler.observe(observer)
-        scheduler.task("a", push=True)(lambda run: None)
+        scheduler.task("a", push=True, schedule="standing")(lambda run: None)
         with pytest.raises(error):
             until_raised(lambda: asyncio.run(scheduler.run_cycle_async(WAIT, push=push)), {"push": push})
 
@@ -112,7 +112,7 @@ def test_what_a_stop_function_raises_to_end_the_process_surfaces_after_the_call(
 ) -> None:
     with selene.Scheduler() as scheduler:
         scheduler.register_handler("a", None, on_stop=callback)
-        scheduler.register(selene.Task("a"))
+        scheduler.register(selene.Task("a", schedule="standing"))
         with scheduler.begin() as cycle:
             assert isinstance(cycle.next(), selene.Run)
             with pytest.raises(error):
@@ -131,7 +131,7 @@ def test_what_a_stop_function_raises_at_the_end_of_a_window_surfaces(error: type
 
     with selene.Scheduler() as scheduler:
 
-        @scheduler.task(push=True, expected=0.1, on_stop=on_stop)
+        @scheduler.task(push=True, expected=0.1, on_stop=on_stop, schedule="standing")
         def listens(run: selene.Run) -> None:
             assert told.wait(WAIT)
             assert run.stopping.wait(WAIT)
@@ -149,7 +149,7 @@ def test_what_a_stop_function_raises_surfaces_from_the_end_of_a_driver_and_from_
         run.stopping.wait(WAIT)
 
     scheduler = selene.Scheduler()
-    scheduler.task("a", on_stop=exits)(work)
+    scheduler.task("a", on_stop=exits, schedule="standing")(work)
     driver = scheduler.driver()
     with pytest.raises(SystemExit), driver:
         assert running.wait(WAIT)
@@ -172,7 +172,7 @@ def test_any_other_exception_of_a_callback_is_logged(caplog: pytest.LogCaptureFi
     with selene.Scheduler() as scheduler, caplog.at_level(logging.ERROR):
         scheduler.observe(callback)
         scheduler.register_handler("a", None, on_stop=callback)
-        scheduler.register(selene.Task("a"))
+        scheduler.register(selene.Task("a", schedule="standing"))
         with scheduler.begin() as cycle:
             assert isinstance(cycle.next(), selene.Run)
             scheduler.cancel("a")

@@ -334,7 +334,7 @@ def test_a_store_remembers(folder: Path) -> None:
 
 def test_a_workload_runs_and_cancels_its_own_tasks_of_a_store_only(folder: Path) -> None:
     with pyselene.Scheduler("tasks.db") as scheduler:
-        scheduler.register(pyselene.Task("feed", "feedd"))
+        scheduler.register(pyselene.Task("feed", "feedd", schedule="standing"))
         scheduler.register(pyselene.Task("old", "command", schedule="periodic", every=3600, input=b"false"))
     both = "[tasks.a]\ncommand = 'true'\n[tasks.b]\ncommand = 'true'\n"
     write(folder, both)
@@ -741,7 +741,7 @@ def test_the_live_table_shows_the_pace_of_what_runs() -> None:
     board = Board()
     with pyselene.Scheduler(freshness=True) as scheduler, scheduler.observe(board.tell):
         scheduler.register_handler("index", lambda run: pyselene.Outcome.NO_DATA)
-        scheduler.register(pyselene.Task("index", expected=5))
+        scheduler.register(pyselene.Task("index", expected=5, schedule="standing"))
         scheduler.run_cycle(30)
         run = scheduler.run_cycle(30).runs[0]
         board.start(Active(run.run, "index", 1, run.score, 2.0, time.monotonic()))
@@ -900,7 +900,7 @@ def test_tasks_are_listed(folder: Path) -> None:
 
 def test_a_store_of_another_host_is_looked_at_as_if_its_handlers_were_there(folder: Path) -> None:
     with pyselene.Scheduler("tasks.db") as scheduler:
-        scheduler.register(pyselene.Task("mine", "some.handler", tags="x"))
+        scheduler.register(pyselene.Task("mine", "some.handler", tags="x", schedule="standing"))
         scheduler.register(pyselene.Task("other", "some.handler", every=60, requires="network"))
     found = look("explain", "mine", "--store", "tasks.db")
     assert found["explanation"]["reasons"] == []

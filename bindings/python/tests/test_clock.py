@@ -20,7 +20,7 @@ def outcomes(report: selene.Report) -> dict[str, str]:
 def test_on_a_clock_that_goes_on_a_wait_lasts(inline: bool) -> None:
     with selene.Scheduler(clock=time.time_ns) as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def waits(run: selene.Run) -> None:
             assert not run.stopping.wait(0.3)
 
@@ -34,7 +34,7 @@ def test_on_a_clock_that_goes_on_a_wait_lasts(inline: bool) -> None:
 def test_on_a_clock_that_goes_on_work_may_end_elsewhere(inline: bool) -> None:
     with selene.Scheduler(clock=time.time_ns) as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def elsewhere(run: selene.Run) -> object:
             threading.Timer(0.2, run.complete, ["no_data"]).start()
             return selene.PENDING
@@ -45,7 +45,7 @@ def test_on_a_clock_that_goes_on_work_may_end_elsewhere(inline: bool) -> None:
 def test_c5_on_a_clock_that_goes_on_a_window_ends_on_time() -> None:
     release = threading.Event()
     with selene.Scheduler(clock=time.time_ns) as scheduler:
-        scheduler.task("deaf", expected=0.1)(lambda run: release.wait(60))
+        scheduler.task("deaf", expected=0.1, schedule="standing")(lambda run: release.wait(60))
         begin = time.monotonic()
         assert outcomes(scheduler.run_cycle(3)) == {"deaf": "expired"}
         assert 2.9 < time.monotonic() - begin < 30
@@ -56,7 +56,7 @@ def test_c5_on_a_clock_that_goes_on_a_window_on_a_loop_ends_on_time() -> None:
     async def main() -> None:
         with selene.Scheduler(clock=time.time_ns) as scheduler:
 
-            @scheduler.task(expected=0.1)
+            @scheduler.task(expected=0.1, schedule="standing")
             async def work(run: selene.Run) -> None:
                 await asyncio.sleep(60)
 
@@ -74,7 +74,7 @@ def test_on_a_clock_that_goes_on_a_function_does_not_block_the_loop() -> None:
         called = threading.Event()
         with selene.Scheduler(clock=time.time_ns) as scheduler:
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             def function(run: selene.Run) -> None:
                 loop.call_soon_threadsafe(called.set)
                 assert called.wait(20)
@@ -89,7 +89,7 @@ def test_only_a_clock_that_stands_still_runs_handlers_inline_only() -> None:
         still.run_cycle(inline=False)
     threads = []
     with selene.Scheduler(clock=time.time_ns) as scheduler:
-        scheduler.task("a")(lambda run: threads.append(threading.get_ident()))
+        scheduler.task("a", schedule="standing")(lambda run: threads.append(threading.get_ident()))
         scheduler.run_cycle(check=True)
         assert threads != [threading.get_ident()]
         with pytest.raises(selene.Unsupported):

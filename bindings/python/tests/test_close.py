@@ -30,7 +30,7 @@ class Held:
         self.stops: list[selene.StopReason] = []
         self.completed = False
 
-        @scheduler.task(id)
+        @scheduler.task(id, schedule="standing")
         def held(run: selene.Run) -> None:
             self.begun.set()
             assert self.go.wait(WAIT)
@@ -197,7 +197,7 @@ def test_a_close_with_less_grace_comes_first() -> None:
 def test_it_does_not_wait_for_what_its_own_thread_pulls() -> None:
     scheduler = selene.Scheduler()
     scheduler.register_handler("own", None)
-    scheduler.register(selene.Task("own"))
+    scheduler.register(selene.Task("own", schedule="standing"))
     cycle = scheduler.begin(budget=60)
     run = cycle.next()
     assert isinstance(run, selene.Run)
@@ -210,7 +210,7 @@ def test_close_async_lets_coroutines_complete() -> None:
         scheduler = selene.Scheduler()
         begun, go, ended = asyncio.Event(), asyncio.Event(), []
 
-        @scheduler.task("works")
+        @scheduler.task("works", schedule="standing")
         async def works(run: selene.Run) -> None:
             begun.set()
             await go.wait()
@@ -237,7 +237,7 @@ def test_drain_async() -> None:
         scheduler = selene.Scheduler(clock=clock)
         begun, go = asyncio.Event(), asyncio.Event()
 
-        @scheduler.task("works")
+        @scheduler.task("works", schedule="standing")
         async def works(run: selene.Run) -> None:
             begun.set()
             await go.wait()

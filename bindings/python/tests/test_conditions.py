@@ -59,7 +59,7 @@ def test_w2_a_store_keeps_names_and_not_values(tmp_path: Path) -> None:
     with selene.Scheduler(tmp_path / "store") as scheduler:
         scheduler.define_condition("disk-mounted", True)
 
-        @scheduler.task(conditions="disk-mounted")
+        @scheduler.task(conditions="disk-mounted", schedule="standing")
         def copy(run: selene.Run) -> None: ...
 
     with selene.Scheduler(tmp_path / "store") as scheduler:

@@ -60,7 +60,7 @@ def test_results_and_exceptions_decide_the_outcome(caplog: pytest.LogCaptureFixt
     with selene.Scheduler(clock=ToldClock()) as scheduler, caplog.at_level(logging.DEBUG, "pyselene"):
         for name, handler in answers.items():
             scheduler.register_handler(name, handler)
-            scheduler.register(selene.Task(name, expected=0.001))
+            scheduler.register(selene.Task(name, expected=0.001, schedule="standing"))
         report = scheduler.run_cycle(20)
         assert outcomes(report) == {
             "none": "new_data",
@@ -90,7 +90,7 @@ def test_results_and_exceptions_decide_the_outcome(caplog: pytest.LogCaptureFixt
 
 def test_a_report_that_nobody_has_looked_at_is_one_like_any_other() -> None:
     with selene.Scheduler(clock=ToldClock()) as scheduler:
-        scheduler.task("work", expected=1)(lambda run: None)
+        scheduler.task("work", expected=1, schedule="standing")(lambda run: None)
         fresh = [scheduler.run_cycle() for _ in range(5)]
     copies = [pickle.loads(pickle.dumps(fresh[0])), copy.copy(fresh[1]), dataclasses.replace(fresh[2]), *fresh[3:]]
     assert all([run.id for run in report.runs] == ["work"] for report in copies)
@@ -109,7 +109,7 @@ def test_what_a_handler_raises_after_the_report_is_not_in_it() -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock) as scheduler:
 
-        @scheduler.task(expected=1)
+        @scheduler.task(expected=1, schedule="standing")
         def late(run: selene.Run) -> None:
             begun.set()
             release.wait(WAIT)
@@ -129,11 +129,11 @@ def test_what_a_handler_raises_after_the_report_is_not_in_it() -> None:
 def test_what_ends_a_program_ends_the_window_and_surfaces(error: type[BaseException], inline: bool) -> None:
     with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-        @scheduler.task(priority=5)
+        @scheduler.task(priority=5, schedule="standing")
         def bad(run: selene.Run) -> None:
             raise error(3)
 
-        @scheduler.task(priority=1)
+        @scheduler.task(priority=1, schedule="standing")
         def good(run: selene.Run) -> None: ...
 
         with pytest.raises(error) as caught:
@@ -149,7 +149,7 @@ def test_c5_the_report_comes_by_the_deadline_and_the_cap_holds() -> None:
     clock = ToldClock()
     scheduler = selene.Scheduler(clock=clock, max_overrun_threads=1)
 
-    @scheduler.task(expected=0.1)
+    @scheduler.task(expected=0.1, schedule="standing")
     def stubborn(run: selene.Run) -> None:
         begun.set()
         release.wait(WAIT)
@@ -182,7 +182,7 @@ def test_c7_a_run_is_asked_to_stop_and_may_still_complete() -> None:
         told.append((run.id, str(reason)))
         asked.set()
 
-    @scheduler.task(expected=0.1, on_stop=on_stop)
+    @scheduler.task(expected=0.1, on_stop=on_stop, schedule="standing")
     def polite(run: selene.Run) -> bool:
         assert run.remaining == 3
         assert not run.stopping
@@ -209,13 +209,13 @@ def test_c8_a_cancelled_run_frees_its_lane_while_its_handler_works_on() -> None:
     release, running = threading.Event(), threading.Event()
     scheduler = selene.Scheduler(clock=ToldClock())
 
-    @scheduler.task(priority=5, expected=0.1)
+    @scheduler.task(priority=5, expected=0.1, schedule="standing")
     def first(run: selene.Run) -> None:
         running.set()
         release.wait(60)
         seen.append(run.stopping.reason)
 
-    @scheduler.task(priority=1, expected=0.1)
+    @scheduler.task(priority=1, expected=0.1, schedule="standing")
     def second(run: selene.Run) -> None: ...
 
     seen: list[selene.StopReason] = []
@@ -233,7 +233,7 @@ def test_lanes_run_side_by_side() -> None:
     barrier = threading.Barrier(4)
     with selene.Scheduler(clock=ToldClock()) as scheduler:
         for name in "abcd":
-            scheduler.task(name, expected=1)(lambda run: bool(barrier.wait(30)) or True)
+            scheduler.task(name, expected=1, schedule="standing")(lambda run: bool(barrier.wait(30)) or True)
         report = scheduler.run_cycle(30, lanes=4)
         assert list(outcomes(report).values()) == ["new_data"] * 4
         assert len({thread.name for thread in threading.enumerate() if thread.name.startswith("pyselene")}) >= 4
@@ -242,12 +242,12 @@ def test_lanes_run_side_by_side() -> None:
 def test_work_that_ends_elsewhere() -> None:
     with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-        @scheduler.task(priority=5)
+        @scheduler.task(priority=5, schedule="standing")
         def elsewhere(run: selene.Run) -> object:
             threading.Thread(target=run.complete, args=["no_data"]).start()
             return selene.PENDING
 
-        @scheduler.task(priority=1)
+        @scheduler.task(priority=1, schedule="standing")
         def after(run: selene.Run) -> None: ...
 
         assert outcomes(scheduler.run_cycle(20)) == {"elsewhere": "no_data", "after": "new_data"}
@@ -273,7 +273,7 @@ def test_an_executor_runs_the_handlers() -> None:
     names = []
     with ThreadPoolExecutor(2, "mine") as pool, selene.Scheduler(executor=pool) as scheduler:
         for name in "abc":
-            scheduler.task(name)(lambda run: names.append(threading.current_thread().name))
+            scheduler.task(name, schedule="standing")(lambda run: names.append(threading.current_thread().name))
         scheduler.run_cycle(20, lanes=2)
     assert len(names) == 3
     assert all(name.startswith("mine") for name in names)
@@ -286,7 +286,7 @@ def test_a_pulled_cycle() -> None:
     with selene.Scheduler(clock=clock) as scheduler:
         for name in ("a", "b"):
             scheduler.register_handler(name, None)
-            scheduler.register(selene.Task(name, expected=1))
+            scheduler.register(selene.Task(name, expected=1, schedule="standing"))
         with scheduler.begin(10, lanes=2) as cycle:
             a, b = cycle.next(), cycle.next()
             assert isinstance(a, selene.Run)
@@ -316,7 +316,7 @@ def test_a_pulled_cycle() -> None:
 def test_runs_that_were_never_completed_are_let_go_with_their_cycle() -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock) as scheduler:
-        scheduler.task("a", expected=0.01)(lambda run: selene.PENDING)
+        scheduler.task("a", expected=0.01, schedule="standing")(lambda run: selene.PENDING)
         with scheduler.begin() as cycle:
             run = cycle.next()
             assert isinstance(run, selene.Run)
@@ -342,7 +342,7 @@ def test_on_a_virtual_clock_a_wait_advances_it() -> None:
     clock = VirtualClock()
     with selene.Scheduler(clock=clock) as scheduler:
 
-        @scheduler.task(expected=1)
+        @scheduler.task(expected=1, schedule="standing")
         def patient(run: selene.Run) -> None:
             assert not run.stopping.wait(5)
             assert run.stopping.wait(500)
@@ -374,11 +374,11 @@ def test_pushed_handlers(inline: bool) -> None:
     threads = []
     with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-        @scheduler.task(push=True)
+        @scheduler.task(push=True, schedule="standing")
         def pushed(run: selene.Run) -> None:
             threads.append(threading.get_ident())
 
-        @scheduler.task(push=True)
+        @scheduler.task(push=True, schedule="standing")
         def bad(run: selene.Run) -> None:
             raise KeyError(run.id)
 
@@ -397,7 +397,7 @@ def test_pushed_handlers(inline: bool) -> None:
 def test_what_ends_a_program_surfaces_from_pushed_handlers(error: type[BaseException], inline: bool) -> None:
     with selene.Scheduler(clock=ToldClock()) as scheduler:
 
-        @scheduler.task(push=True)
+        @scheduler.task(push=True, schedule="standing")
         def bad(run: selene.Run) -> None:
             raise error(3)
 
@@ -413,7 +413,7 @@ def test_what_a_pushed_handler_raises_after_the_report_is_not_kept() -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock) as scheduler:
 
-        @scheduler.task(push=True, expected=1)
+        @scheduler.task(push=True, expected=1, schedule="standing")
         def late(run: selene.Run) -> None:
             begun.set()
             release.wait(WAIT)
@@ -445,7 +445,7 @@ def test_the_engine_lets_go_of_handlers_and_schedulers() -> None:
     scheduler.register_handler("work", thing.work)
     with pytest.raises(selene.AlreadyExists):
         scheduler.register_handler("work", print)
-    scheduler.register(selene.Task("work"))
+    scheduler.register(selene.Task("work", schedule="standing"))
     scheduler.observe(lambda event: None)
     del thing
     gc.collect()
@@ -461,7 +461,7 @@ def test_the_engine_lets_go_of_handlers_and_schedulers() -> None:
 def test_use_after_close() -> None:
     scheduler = selene.Scheduler()
     runs = []
-    scheduler.task("a")(lambda run: runs.append(run))
+    scheduler.task("a", schedule="standing")(lambda run: runs.append(run))
     scheduler.run_cycle()
     cycle = scheduler.begin()
     scheduler.close()
@@ -473,8 +473,8 @@ def test_use_after_close() -> None:
         scheduler.info,
         scheduler.begin,
         cycle.next,
-        lambda: scheduler.register(selene.Task("b")),
-        lambda: scheduler.task("c")(lambda run: None),
+        lambda: scheduler.register(selene.Task("b", schedule="standing")),
+        lambda: scheduler.task("c", schedule="standing")(lambda run: None),
         lambda: scheduler.now,
     ):
         with pytest.raises(selene.Closed):
@@ -488,7 +488,7 @@ def test_use_after_close() -> None:
 @pytest.mark.parametrize("options", [{}, {"inline": True}, {"push": True}, {"push": True, "inline": True}])
 def test_p3_in_a_handler_all_is_legal_but_close_reset_and_cycles_to_wait_for(options: dict[str, bool]) -> None:
     with selene.Scheduler(clock=ToldClock()) as scheduler:
-        scheduler.task("other", kind="processing", push=True)(lambda run: None)
+        scheduler.task("other", kind="processing", push=True, schedule="standing")(lambda run: None)
         refused = (
             scheduler.close,
             scheduler.reset,
@@ -501,7 +501,7 @@ def test_p3_in_a_handler_all_is_legal_but_close_reset_and_cycles_to_wait_for(opt
             lambda: asyncio.run(scheduler.run_forever_async()),
         )
 
-        @scheduler.task(push=True)
+        @scheduler.task(push=True, schedule="standing")
         def work(run: selene.Run) -> None:
             for call in refused:
                 with pytest.raises(selene.Reentrant):
@@ -513,7 +513,7 @@ def test_p3_in_a_handler_all_is_legal_but_close_reset_and_cycles_to_wait_for(opt
             assert scheduler.cancel("late") == 1
             assert not scheduler.closed
 
-        assert outcomes(scheduler.run_cycle(60, check=True, **options)) == {"work": "new_data"}  # type: ignore[arg-type]
+        assert outcomes(scheduler.run_cycle(60, kinds="refresh", check=True, **options)) == {"work": "new_data"}  # type: ignore[arg-type]
         assert scheduler.get("other").last_outcome is selene.Outcome.NEW_DATA
         scheduler.run_cycle(kinds="processing")
 
@@ -529,7 +529,7 @@ def test_p3_a_close_that_is_interrupted_ends_all_the_same(where: str, monkeypatc
         until(lambda: scheduler.closed)
         os.kill(os.getpid(), signal.SIGINT)
 
-    @scheduler.task(expected=0.1)
+    @scheduler.task(expected=0.1, schedule="standing")
     def deaf(run: selene.Run) -> None:
         begun.set()
         release.wait(WAIT)
@@ -574,7 +574,7 @@ def test_p3_close_without_grace_stops_runs_and_raises_where_the_user_waits() -> 
     seen = []
     scheduler = selene.Scheduler()
 
-    @scheduler.task
+    @scheduler.task(schedule="standing")
     def work(run: selene.Run) -> None:
         running.set()
         run.stopping.wait(60)
@@ -605,7 +605,7 @@ def test_a_run_that_was_taken_just_before_the_close_does_not_begin() -> None:
             closer.join()
             super().__setitem__(token, run)
 
-    scheduler.task("work")(lambda run: ran.set())
+    scheduler.task("work", schedule="standing")(lambda run: ran.set())
     scheduler._engine.runs = Runs()
     others = set(threading.enumerate())
     with pytest.raises(selene.Closed):
@@ -660,11 +660,11 @@ def test_many_threads_register_cancel_and_run_while_garbage_is_collected() -> No
 def test_a_retry_that_is_impossible_fails_its_run_and_not_the_window() -> None:
     scheduler = selene.Scheduler()
 
-    @scheduler.task(expected=0.1)
+    @scheduler.task(expected=0.1, schedule="standing")
     def wrong(run: selene.Run) -> None:
         raise selene.Retry(after=-1)
 
-    @scheduler.task(expected=0.1)
+    @scheduler.task(expected=0.1, schedule="standing")
     def right(run: selene.Run) -> None: ...
 
     report = scheduler.run_cycle(budget=30)

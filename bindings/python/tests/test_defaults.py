@@ -45,7 +45,8 @@ def test_r12_code_wins_over_the_store(tmp_path: Path) -> None:
     assert (second.sequence, second.generation) == (first.sequence, first.generation + 1)
     assert second.earliest_begin == first.earliest_begin
     # What cannot be updated is replaced.
-    assert declare(kind="processing").schedule is selene.Schedule.STANDING
+    assert declare(kind="processing").schedule is selene.Schedule.ONCE
+    assert declare(kind="processing", schedule="standing").schedule is selene.Schedule.STANDING
     assert declare(every=60, kind="processing").every == 60
     # Unless the code says otherwise.
     assert declare(every=90, kind="processing", existing="keep").every == 60
@@ -60,7 +61,7 @@ def test_r12_code_wins_over_the_store(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_r12_any_result_but_false_is_success(own: selene.Scheduler, result: object, outcome: str) -> None:
-    own.task("work")(lambda run: result)
+    own.task("work", schedule="standing")(lambda run: result)
     assert [str(run.outcome) for run in own.run_cycle().runs] == [outcome]
 
 
@@ -88,7 +89,7 @@ def test_r12_what_cannot_take_a_run_is_no_handler(own: selene.Scheduler, functio
     registrations: list[Callable[[], object]] = [
         lambda: own.register_handler("work", function),
         lambda: own.handler("work")(function),
-        lambda: own.task("work")(function),
+        lambda: own.task("work", schedule="standing")(function),
     ]
     for register in registrations:
         with pytest.raises(TypeError, match=message):
@@ -108,9 +109,9 @@ def test_r12_what_can_take_a_run_is_one(own: selene.Scheduler) -> None:
 
 
 def test_a_second_function_under_a_name_is_told_the_way_out(own: selene.Scheduler) -> None:
-    own.task("refresh")(Feed().refresh)
+    own.task("refresh", schedule="standing")(Feed().refresh)
     with pytest.raises(selene.AlreadyExists, match="use another name, or unregister it"):
-        own.task("refresh")(Feed().refresh)
+        own.task("refresh", schedule="standing")(Feed().refresh)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_r12_types_catch_typing_errors(tmp_path: Path) -> None:
 
 def test_a_record_is_told_in_lines(own: selene.Scheduler) -> None:
     own.task("mail", every=600, requires="network", tags={"b", "a"})(lambda run: selene.Outcome.FAILED)
-    own.register(selene.Task("plain", "nowhere"))
+    own.register(selene.Task("plain", "nowhere", schedule="standing"))
     own.set_conditions(network=True)
     assert str(own.get("mail")).splitlines() == [
         "mail: enqueued; periodic every 10 min, refresh, priority normal",

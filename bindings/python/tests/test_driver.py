@@ -74,8 +74,8 @@ def test_windows_of_both_kinds_are_open_at_a_time() -> None:
     meet = threading.Barrier(2, timeout=WAIT)
     over = threading.Semaphore(0)
     with selene.Scheduler() as scheduler:
-        scheduler.task("a", kind="refresh")(lambda run: bool(meet.wait()) or None)
-        scheduler.task("b", kind="processing")(lambda run: bool(meet.wait()) or None)
+        scheduler.task("a", kind="refresh", schedule="standing")(lambda run: bool(meet.wait()) or None)
+        scheduler.task("b", kind="processing", schedule="standing")(lambda run: bool(meet.wait()) or None)
         with scheduler.driver(on_report=lambda report: over.release()):
             assert over.acquire(timeout=2 * WAIT)
             assert over.acquire(timeout=2 * WAIT)
@@ -168,7 +168,7 @@ def test_a_handler_cannot_wait_for_its_own_end() -> None:
     raised: list[BaseException] = []
     with selene.Scheduler() as scheduler, scheduler.driver() as driver:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             try:
                 driver.close()
@@ -191,7 +191,7 @@ def test_one_driver_at_a_time() -> None:
 def test_what_a_handler_raises_to_end_the_process_ends_it() -> None:
     with selene.Scheduler() as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             raise SystemExit(3)
 
@@ -206,7 +206,7 @@ def test_an_ordinary_exception_does_not() -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock) as scheduler, scheduler.driver() as driver:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             raise LookupError
 
@@ -257,7 +257,7 @@ def test_r9_it_survives_that_somebody_else_ends_its_window() -> None:
     cycles: list[int] = []
     with selene.Scheduler() as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             cycles.append(run.cycle_token)
             if inside.is_set():
@@ -278,7 +278,7 @@ def test_r9_it_survives_that_somebody_else_ends_its_window() -> None:
 
 def test_r9_it_says_why_it_ended() -> None:
     with selene.Scheduler() as scheduler:
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
 
         def on_report(report: selene.Report) -> None:
             raise LookupError("no such place")
@@ -303,7 +303,7 @@ def test_where_no_thread_can_be_had_it_ends_and_says_so(name: str, monkeypatch: 
         start(thread)
 
     with selene.Scheduler() as scheduler:
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refused)
             with pytest.raises(RuntimeError, match="can't start new thread"), scheduler.driver() as driver:
@@ -382,7 +382,7 @@ def test_p4_a_child_leaves_its_copy_of_a_driver_without_a_word() -> None:
     running, release = threading.Event(), threading.Event()
     with selene.Scheduler() as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             running.set()
             release.wait(WAIT)
@@ -457,7 +457,7 @@ def test_on_a_loop_functions_run_on_threads_and_lanes_are_kept() -> None:
         with selene.Scheduler() as scheduler:
             assert threading.current_thread() is threading.main_thread()
             for name in "ab":
-                scheduler.task(name, expected=0.1)(lambda run: bool(meet.wait()) or None)
+                scheduler.task(name, expected=0.1, schedule="standing")(lambda run: bool(meet.wait()) or None)
             async with scheduler.driver(refresh_lanes=2, on_report=on_report):
                 await asyncio.wait_for(done.wait(), WAIT)
         assert not meet.broken
@@ -519,7 +519,7 @@ def test_on_a_loop_it_stops_from_a_handler_and_when_cancelled() -> None:
     async def main() -> None:
         with selene.Scheduler() as scheduler:
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def work(run: selene.Run) -> None:
                 driver.stop()
 
@@ -551,7 +551,7 @@ def test_on_a_loop_a_failing_callback_ends_it() -> None:
 
     async def main() -> None:
         with selene.Scheduler() as scheduler:
-            scheduler.task("a")(lambda run: None)
+            scheduler.task("a", schedule="standing")(lambda run: None)
             async with scheduler.driver(on_report=on_report) as driver:
                 await asyncio.wait_for(driver.wait_async(), WAIT)
 
@@ -656,7 +656,7 @@ def test_a_launch_runs_a_pending_task_whatever_the_governor_says() -> None:
         assert ([run.id for run in report.runs], report.budget) == (["a"], 600)
         with pytest.raises(selene.NotFound):
             scheduler.launch("a")
-        scheduler.task("standing")(lambda run: None)
+        scheduler.task("standing", schedule="standing")(lambda run: None)
         with pytest.raises(selene.NotFound, match="standing"):
             scheduler.launch("standing")
         scheduler.enqueue("b", handler="<lambda>")
@@ -754,7 +754,7 @@ def test_r9_a_scheduler_lives_as_long_as_its_driver_runs() -> None:
     def driver() -> selene.Driver:
         scheduler = selene.Scheduler(clock=clock)
 
-        @scheduler.task(delay=60)
+        @scheduler.task(delay=60, schedule="standing")
         def work(run: selene.Run) -> None:
             ran.set()
 

@@ -33,12 +33,12 @@ def test_a_once_task_that_is_enqueued_again_is_planned_by_what_it_took(tmp_path:
     with opened() as scheduler:
         scheduler.enqueue("another", handler="report")
         assert scheduler.get("another").estimate == 4.0
-        scheduler.register(selene.Task("said", "report", expected=1, kind="processing"))
+        scheduler.register(selene.Task("said", "report", expected=1, kind="processing", schedule="standing"))
         assert scheduler.get("said").estimate == scheduler.get("said").expected == 1.0
-        scheduler.register(selene.Task("none", "report", response_window=0, kind="processing"))
+        scheduler.register(selene.Task("none", "report", response_window=0, kind="processing", schedule="standing"))
         assert scheduler.get("none").estimate == 5.0
 
 
 def test_what_is_expected_is_not_said_by_default() -> None:
-    assert selene.Task("a").expected is None
-    assert selene.Task("a", expected=None) == selene.Task("a")
+    assert selene.Task("a", schedule="standing").expected is None
+    assert selene.Task("a", expected=None, schedule="standing") == selene.Task("a", schedule="standing")

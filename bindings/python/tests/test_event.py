@@ -23,7 +23,7 @@ def test_c18_observers_see_every_change_in_order(caplog: pytest.LogCaptureFixtur
     with selene.Scheduler() as scheduler:
         with scheduler.observe(broken), scheduler.observe(seen.append), caplog.at_level(logging.ERROR):
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             def work(run: selene.Run) -> None:
                 raise selene.Retry(60)
 
@@ -44,12 +44,12 @@ def test_a_stream_blocks_until_it_is_closed() -> None:
     with selene.Scheduler() as scheduler:
         stream = scheduler.events(size=2)
         for name in "abc":
-            scheduler.register(selene.Task(name))
+            scheduler.register(selene.Task(name, schedule="standing"))
         assert stream.dropped == 1
         found: list[str] = []
         reader = threading.Thread(target=lambda: found.extend(event.id for event in stream))
         reader.start()
-        scheduler.register(selene.Task("d"))
+        scheduler.register(selene.Task("d", schedule="standing"))
         while len(found) < 3:
             pass
         stream.close()
@@ -68,7 +68,7 @@ def test_a_dropped_stream_ends_and_closing_the_scheduler_ends_the_others() -> No
     del other
     gc.collect()
     assert len(scheduler._engine.observers.functions) == 1
-    scheduler.register(selene.Task("a"))
+    scheduler.register(selene.Task("a", schedule="standing"))
     scheduler.close()
     assert [str(event.type) for event in stream] == ["registered"]
 
@@ -77,12 +77,12 @@ def test_the_same_function_may_observe_twice() -> None:
     seen: list[selene.Event] = []
     with selene.Scheduler() as scheduler:
         first, second = scheduler.observe(seen.append), scheduler.observe(seen.append)
-        scheduler.register(selene.Task("a"))
+        scheduler.register(selene.Task("a", schedule="standing"))
         first.close()
         first.close()
-        scheduler.register(selene.Task("b"))
+        scheduler.register(selene.Task("b", schedule="standing"))
         second.close()
-        scheduler.register(selene.Task("c"))
+        scheduler.register(selene.Task("c", schedule="standing"))
     assert [event.id for event in seen] == ["a", "a", "b"]
 
 

@@ -15,7 +15,7 @@ def test_it_goes_before_others_while_the_quota_lasts() -> None:
     clock = VirtualClock()
     with Scheduler(clock=clock, expedited_quota=5) as scheduler:
         scheduler.register_handler("work", None)
-        scheduler.register(Task("best", "work", priority="very_high"))
+        scheduler.register(Task("best", "work", priority="very_high", schedule="standing"))
         scheduler.enqueue("now", handler="work", expedited=True, priority="very_low")
         clock.advance(1)
         assert [run.id for run in scheduler.plan(budget=30).runs] == ["now", "best"]
@@ -53,25 +53,25 @@ def test_it_does_not_wait_for_the_minimum_interval() -> None:
     clock = VirtualClock()
     with Scheduler(clock=clock, minimum_interval_refresh=3600, expedited_quota=None) as scheduler:
         scheduler.register_handler("work", None)
-        scheduler.run_cycle(budget=1)
+        scheduler.run_cycle(budget=1, kinds="refresh")
         scheduler.enqueue("ordinary", handler="work")
         assert scheduler.next_wakeup() == clock.now + timedelta(hours=1)
         scheduler.enqueue("now", handler="work", expedited=True)
         assert scheduler.next_wakeup() == clock.now
-        with scheduler.begin(budget=30) as cycle:
+        with scheduler.begin(budget=30, kinds="refresh") as cycle:
             run = cycle.next()
             assert isinstance(run, selene.Run)
             assert run.id == "now"
             run.complete("new_data")
             assert not isinstance(cycle.next(), selene.Run)
         with pytest.raises(selene.TooSoon):
-            scheduler.begin(budget=30)
+            scheduler.begin(budget=30, kinds="refresh")
         assert scheduler.info().expedited_left is None
 
 
 def test_only_once_tasks_are_expedited() -> None:
     with Scheduler(clock=VirtualClock()) as scheduler:
-        for task in (Task("a", expedited=True), Task("a", every=60, expedited=True)):
+        for task in (Task("a", expedited=True, schedule="standing"), Task("a", every=60, expedited=True)):
             with pytest.raises(selene.InvalidArgument, match="EXPEDITED is for once tasks only"):
                 scheduler.register(task)
         with pytest.raises(selene.InvalidArgument, match="REFUSE_OUT_OF_QUOTA"):

@@ -41,7 +41,7 @@ def test_what_a_handler_raises_is_kept_until_a_success(tmp_path: Path, clock: Vi
     path = tmp_path / "store"
     with Scheduler(path, clock=clock) as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def upload(_run: Run) -> None:
             if not works:
                 refuse("no such bucket: ä")
@@ -203,7 +203,7 @@ def test_any_text_is_taken_and_the_place_is_never_cut(clock: VirtualClock) -> No
 def test_why_needs_a_failure(clock: VirtualClock) -> None:
     with Scheduler(clock=clock) as scheduler:
         scheduler.register_handler("a", None)
-        scheduler.register(selene.Task("a"))
+        scheduler.register(selene.Task("a", schedule="standing"))
         with scheduler.begin() as cycle:
             run = cycle.next()
             assert isinstance(run, Run)

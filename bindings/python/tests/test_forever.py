@@ -50,7 +50,7 @@ def test_every_opens_windows_at_that_pace() -> None:
     with selene.Scheduler(clock=clock) as scheduler:
         begin = clock.now_ns
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def tick(run: selene.Run) -> None:
             times.append(clock.now_ns - begin)
             if len(times) == 3:
@@ -65,7 +65,7 @@ def test_one_refused_kind_does_not_keep_the_other_from_running() -> None:
     with selene.Scheduler(minimum_interval_processing=3600) as scheduler:
         scheduler.begin(kinds="processing").end()
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             scheduler.stop()
 
@@ -78,7 +78,7 @@ def test_a_stop_asks_what_runs_to_stop() -> None:
     with selene.Scheduler(clock=clock) as scheduler:
         begin = clock.now_ns
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> bool:
             scheduler.stop()
             return run.stopping.wait(60)
@@ -280,7 +280,7 @@ def test_a_signal_to_a_child_that_was_forked_just_now_is_the_childs() -> None:
 
 def test_a_stop_just_before_a_window_opens_lets_nothing_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with selene.Scheduler() as scheduler:
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
 
         def late(*arguments: Any) -> Drive:
             scheduler.stop()
@@ -300,7 +300,7 @@ def test_a_stop_while_a_run_is_on_its_way_to_its_handler_waits_for_it() -> None:
                 time.sleep(0.3)
                 return super().get(name, default)
 
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
         scheduler._engine.handlers = Handlers(scheduler._engine.handlers)
         scheduler.run_forever()
         assert scheduler.get("a").last_outcome is selene.Outcome.NEW_DATA
@@ -321,7 +321,7 @@ def test_stop_ends_it_and_leaves_other_windows_alone() -> None:
             scheduler.stop()
         thread.join(30)
         assert not thread.is_alive()
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
         assert len(scheduler.run_cycle().runs) == 1
         with scheduler.driver() as driver:
             scheduler.stop()
@@ -346,7 +346,7 @@ def test_whatever_lets_a_task_run_wakes_it() -> None:
             ran.append(run.id)
 
         scheduler.register_handler("h", handler)
-        scheduler.register(selene.Task("registered", "h", kind="processing"))
+        scheduler.register(selene.Task("registered", "h", kind="processing", schedule="standing"))
         assert comes("registered")
         scheduler.enqueue("network", handler="h", kind="processing", requires="network")
         scheduler.enqueue("handler", handler="later", kind="processing")

@@ -12,7 +12,7 @@ def test_is_chosen_at_open() -> None:
     with pytest.raises(InvalidArgument, match="flags"):
         Scheduler(freshness=True, observed_range=True)
     with Scheduler() as scheduler:
-        scheduler.register(Task("a"))
+        scheduler.register(Task("a", schedule="standing"))
         assert scheduler.explain("a").pace is None
 
 
@@ -27,8 +27,8 @@ def test_a_source_without_news_is_asked_less_often() -> None:
         scheduler.register_handler("news", lambda run: find(True))
         scheduler.register_handler("quiet", lambda run: find(False))
         for name in ("news", "quiet"):
-            scheduler.register(Task(name, expected=1))
-        scheduler.register(Task("steady", handler="quiet", expected=1, steady=True))
+            scheduler.register(Task(name, expected=1, schedule="standing"))
+        scheduler.register(Task("steady", handler="quiet", expected=1, steady=True, schedule="standing"))
         for _ in range(8):
             scheduler.run_cycle(60)
             clock.advance(60)
@@ -56,7 +56,7 @@ def test_an_explanation_says_how_many_failed_in_a_row() -> None:
     clock = VirtualClock()
     with Scheduler(clock=clock, freshness=True, minimum_backoff=0) as scheduler:
         scheduler.register_handler("a", lambda run: Outcome.FAILED)
-        scheduler.register(Task("a"))
+        scheduler.register(Task("a", schedule="standing"))
         for failures in (1, 2):
             scheduler.run_cycle(60)
             clock.advance(60)
@@ -73,7 +73,7 @@ def test_events_and_reports_tell_the_pace() -> None:
             return Outcome.NO_DATA
 
         scheduler.register_handler("a", work)
-        scheduler.register(Task("a", expected=1))
+        scheduler.register(Task("a", expected=1, schedule="standing"))
         scheduler.run_cycle(60)
         clock.advance(60)
         before = scheduler.explain("a").pace
@@ -91,7 +91,7 @@ def test_events_and_reports_tell_the_pace() -> None:
         assert "0 of 1" in str(report)
     with Scheduler(clock=clock) as scheduler:
         scheduler.register_handler("a", lambda run: Outcome.NEW_DATA)
-        scheduler.register(Task("a"))
+        scheduler.register(Task("a", schedule="standing"))
         report = scheduler.run_cycle(60)
         assert report.runs[0].pace is None
         assert "pace" not in str(report)

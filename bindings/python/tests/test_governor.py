@@ -129,7 +129,7 @@ def test_the_last_decision_is_kept(scheduler: selene.Scheduler) -> None:
 
 
 def test_a_refusal_is_an_event_and_a_reason(scheduler: selene.Scheduler) -> None:
-    scheduler.task("a", delay=0)(lambda run: None)
+    scheduler.task("a", delay=0, schedule="standing")(lambda run: None)
     scheduler.governor.profile = "apple"
     scheduler.signals.set("background_switch", False)
     with scheduler.events() as events:

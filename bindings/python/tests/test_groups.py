@@ -93,7 +93,7 @@ def test_w3_a_store_keeps_limits_and_pauses(tmp_path: Path) -> None:
         scheduler.group("uploads", limit=3)
         scheduler.pause(group="downloads")
 
-        @scheduler.task(group="uploads")
+        @scheduler.task(group="uploads", schedule="standing")
         def upload(run: selene.Run) -> None: ...
 
     with selene.Scheduler(tmp_path / "store") as scheduler:

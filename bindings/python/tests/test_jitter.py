@@ -53,9 +53,9 @@ def test_work_that_is_to_be_done_once_has_it_too() -> None:
 @pytest.mark.parametrize("jitter", [-0.1, 1.001, 100, float("nan")])
 def test_what_is_no_part_of_one_is_refused(jitter: float) -> None:
     with pytest.raises(ValueError, match=r"jitter is .*; allowed: 0 … 1"):
-        selene.Task("a", jitter=jitter)
+        selene.Task("a", jitter=jitter, schedule="standing")
 
 
 def test_a_text_is_refused() -> None:
     with pytest.raises(TypeError, match="jitter must be a number"):
-        selene.Task("a", jitter="10%")  # type: ignore[arg-type]
+        selene.Task("a", jitter="10%", schedule="standing")  # type: ignore[arg-type]

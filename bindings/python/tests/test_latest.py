@@ -75,7 +75,7 @@ def test_what_is_near_its_latest_begin_goes_first() -> None:
     with Scheduler(clock=clock) as scheduler:
         for name in ("important", "urgent"):
             scheduler.register_handler(name, None)
-        scheduler.register(Task("important", priority="very_high"))
+        scheduler.register(Task("important", priority="very_high", schedule="standing"))
         scheduler.enqueue("urgent", priority="very_low", latest_begin=600)
         clock.advance(500)
         assert [run.id for run in scheduler.plan(budget=30).runs] == ["important", "urgent"]
@@ -91,7 +91,7 @@ def test_what_is_near_its_latest_begin_goes_first() -> None:
 
 def test_only_once_tasks_have_one() -> None:
     with Scheduler(clock=VirtualClock()) as scheduler:
-        for task in (Task("a", latest_begin=5), Task("a", every=60, latest_begin=5)):
+        for task in (Task("a", latest_begin=5, schedule="standing"), Task("a", every=60, latest_begin=5)):
             with pytest.raises(ValueError, match="once tasks only"):
                 scheduler.register(task)
         with pytest.raises(ValueError, match="latest_begin"):

@@ -71,7 +71,7 @@ def test_r5_a_handler_that_raises_harms_nothing(
     _log.logger.addHandler(broken)
     try:
         with selene.Scheduler(tmp_path / "tasks") as scheduler:
-            scheduler.register(selene.Task("a"))
+            scheduler.register(selene.Task("a", schedule="standing"))
     finally:
         _log.logger.removeHandler(broken)
     assert "a line of the library could not be logged" in library.text

@@ -46,7 +46,7 @@ def test_an_instant_that_makes_no_sense_is_refused() -> None:
     with Scheduler() as scheduler:
         with pytest.raises(selene.NotFound):
             scheduler.set_next("nobody", AT)
-        scheduler.register(Task("a"))
+        scheduler.register(Task("a", schedule="standing"))
         with pytest.raises(ValueError, match="aware datetime"):
             scheduler.set_next("a", AT.replace(tzinfo=None))
         with pytest.raises(TypeError, match="must be a datetime"):

@@ -127,7 +127,7 @@ def test_work_that_ends_elsewhere_leaves_something_too() -> None:
 def test_handlers_of_coroutines_leave_what_they_return() -> None:
     with Scheduler() as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         async def fetch(_: Run) -> dict[str, int]:
             return {"status": 200}
 

@@ -48,7 +48,7 @@ def in_child(work: Callable[[], None]) -> None:
 @pytest.mark.forks
 def test_a_child_is_told_that_the_scheduler_is_its_parents() -> None:
     scheduler = selene.Scheduler()
-    scheduler.task("a")(lambda run: None)
+    scheduler.task("a", schedule="standing")(lambda run: None)
     scheduler.run_cycle()
     cycle = scheduler.begin()
 
@@ -58,7 +58,7 @@ def test_a_child_is_told_that_the_scheduler_is_its_parents() -> None:
             scheduler.run_cycle,
             cycle.next,
             cycle.end,
-            lambda: scheduler.register(selene.Task("b")),
+            lambda: scheduler.register(selene.Task("b", schedule="standing")),
             lambda: scheduler.handler("h")(print),
             lambda: scheduler.observe(print),
         ):
@@ -66,7 +66,7 @@ def test_a_child_is_told_that_the_scheduler_is_its_parents() -> None:
                 call()
         scheduler.close()
         with selene.Scheduler() as own:
-            own.task("a")(lambda run: None)
+            own.task("a", schedule="standing")(lambda run: None)
             assert len(own.run_cycle().runs) == 1
         gc.collect()
 
@@ -132,7 +132,7 @@ def test_p4_a_child_that_returns_from_a_handler_ends_fault_11(tmp_path: Path, le
 @pytest.mark.forks
 def test_forks_while_threads_run_and_register() -> None:
     with selene.Scheduler(max_pending_refresh=None) as scheduler:
-        scheduler.task("busy", expected=0)(lambda run: run.stopping.wait(0.01) and None)
+        scheduler.task("busy", expected=0, schedule="standing")(lambda run: run.stopping.wait(0.01) and None)
         with ThreadPoolExecutor(2) as pool:
             done = False
 
@@ -142,17 +142,17 @@ def test_forks_while_threads_run_and_register() -> None:
 
             def registers() -> None:
                 while not done:
-                    scheduler.register(selene.Task("other"))
+                    scheduler.register(selene.Task("other", schedule="standing"))
 
             work = [pool.submit(cycles), pool.submit(registers)]
 
             def child() -> None:
                 with pytest.raises(selene.Forked):
-                    scheduler.register(selene.Task("x"))
+                    scheduler.register(selene.Task("x", schedule="standing"))
                 with pytest.raises(selene.Forked):
                     scheduler.enqueue("y", handler=print)
                 with selene.Scheduler() as own:
-                    own.task("a")(lambda run: None)
+                    own.task("a", schedule="standing")(lambda run: None)
                     assert len(own.run_cycle().runs) == 1
                 scheduler.close()
 
@@ -166,7 +166,7 @@ def test_forks_while_threads_run_and_register() -> None:
 def work_of_a_process(number: int) -> list[str]:
     """What a process of a pool does."""
     with selene.Scheduler() as scheduler:
-        scheduler.task(f"t{number}")(lambda run: None)
+        scheduler.task(f"t{number}", schedule="standing")(lambda run: None)
         return [run.id for run in scheduler.run_cycle(20).runs]
 
 
@@ -174,7 +174,7 @@ def work_of_a_process(number: int) -> list[str]:
 def test_processes_of_a_pool_have_schedulers_of_their_own(method: str) -> None:
     with selene.Scheduler() as scheduler, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
         scheduler.run_cycle()
         with multiprocessing.get_context(method).Pool(2) as pool:
             assert pool.map(work_of_a_process, range(4)) == [["t0"], ["t1"], ["t2"], ["t3"]]
@@ -188,16 +188,16 @@ def test_handlers_may_start_processes() -> None:
     with selene.Scheduler(max_pending_refresh=None) as scheduler, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def pool(run: selene.Run) -> None:
             with multiprocessing.get_context("fork").Pool(1) as workers:
                 assert workers.map(work_of_a_process, [5]) == [["t5"]]
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def program(run: selene.Run) -> None:
             subprocess.run(["true"], check=True)
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def child(run: selene.Run) -> None:
             in_child(lambda: None)
 
@@ -215,8 +215,8 @@ def test_an_exit_in_a_handler_ends_the_program_that_waits(way: str, call: str) -
         import pyselene as selene
         logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of steps that take a tenth of a second
         s = selene.Scheduler()
-        s.task("other")(lambda run: run.stopping.wait(0.05))
-        @s.task(priority=5)
+        s.task("other", schedule="standing")(lambda run: run.stopping.wait(0.05))
+        @s.task(priority=5, schedule="standing")
         def ends(run):
             {way}
         {call}
@@ -231,9 +231,9 @@ def test_an_exit_in_a_handler_ends_the_program_that_waits(way: str, call: str) -
 
 
 def test_what_belongs_to_a_process_cannot_be_pickled() -> None:
-    with selene.Scheduler() as scheduler, scheduler.events() as events, scheduler.begin() as cycle:
+    with selene.Scheduler() as scheduler, scheduler.events() as events, scheduler.begin(kinds="refresh") as cycle:
         runs: list[selene.Run] = []
-        scheduler.task("a", kind="processing")(runs.append)
+        scheduler.task("a", kind="processing", schedule="standing")(runs.append)
         scheduler.run_cycle(kinds="processing")
         for thing in (scheduler, events, cycle, runs[0], runs[0].stopping, scheduler.observe(print)):
             with pytest.raises(TypeError, match=r"cannot be pickled[:;]"):
@@ -317,12 +317,12 @@ EXIT = textwrap.dedent("""
     way = ways[number]
     s = selene.Scheduler(f"{sys.argv[1]}/{exit}.db" if way == "store" else None)
     push = way == "push"
-    @s.task(push=push, expected=0.01)
+    @s.task(push=push, expected=0.01, schedule="standing")
     def spin(run):
         until = time.monotonic() + 0.08
         while time.monotonic() < until:
             sum(range(100))
-    @s.task(push=push, expected=0.01)
+    @s.task(push=push, expected=0.01, schedule="standing")
     def wait(run):
         run.stopping.wait(0.08)
     if way == "events":
@@ -330,7 +330,7 @@ EXIT = textwrap.dedent("""
         stream = s.events()
     if way == "executor":
         s2 = selene.Scheduler(executor=ThreadPoolExecutor(2))
-        s2.task("spin")(spin)
+        s2.task("spin", schedule="standing")(spin)
         s2.run_cycle(0.05, lanes=2)
     if way == "forever":
         threading.Thread(target=s.run_forever, daemon=True).start()
@@ -338,7 +338,7 @@ EXIT = textwrap.dedent("""
         s.governor.profile = "server"
         s.driver(refresh_lanes=2).__enter__()
     elif way in ("async", "loop", "loop forever"):
-        @s.task(expected=0.01)
+        @s.task(expected=0.01, schedule="standing")
         async def sleeper(run):
             await asyncio.sleep(5)
         async def main():

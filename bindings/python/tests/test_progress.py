@@ -28,7 +28,7 @@ def test_what_a_run_tells_of_its_progress_is_shown_until_it_is_over() -> None:
     with selene.Scheduler(clock=clock) as scheduler:
         scheduler.observe(events.append)
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def pages(run: selene.Run) -> None:
             seen.append(scheduler.get("pages").progress)
             run.progress(3, 10, "pages")
@@ -57,7 +57,7 @@ def test_what_a_run_tells_of_its_progress_is_shown_until_it_is_over() -> None:
 def test_numbers_and_texts_are_judged() -> None:
     with selene.Scheduler(clock=VirtualClock()) as scheduler:
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def pages(run: selene.Run) -> None:
             for bad in (-1, 1 << 63):
                 with pytest.raises(ValueError, match="done is"):
@@ -73,7 +73,7 @@ def test_numbers_and_texts_are_judged() -> None:
         (run,) = scheduler.run_cycle().runs
         assert run.outcome is selene.Outcome.NEW_DATA
         with pytest.raises(selene.InvalidArgument, match="stall_limit"):
-            scheduler.register(selene.Task("a", stall_limit=90_000))
+            scheduler.register(selene.Task("a", stall_limit=90_000, schedule="standing"))
 
 
 def test_a_run_that_makes_no_progress_is_asked_to_stop() -> None:
@@ -107,12 +107,12 @@ def test_behind_a_handler_that_makes_no_progress_the_next_task_runs() -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock, stop_grace=5) as scheduler:
 
-        @scheduler.task(priority="very_high", stall_limit=10)
+        @scheduler.task(priority="very_high", stall_limit=10, schedule="standing")
         def stuck(run: selene.Run) -> None:
             begun.set()
             gate.wait(WAIT)
 
-        @scheduler.task(priority="low")
+        @scheduler.task(priority="low", schedule="standing")
         def behind(run: selene.Run) -> None:
             ran.set()
 
@@ -131,7 +131,7 @@ def test_a_coroutine_may_tell_its_progress() -> None:
         scheduler = selene.Scheduler()
         stream = scheduler.events()
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         async def pages(run: selene.Run) -> None:
             run.progress(1, 2)
             async for event in stream:

@@ -28,7 +28,7 @@ def test_only_a_task_is_a_task(scheduler: selene.Scheduler) -> None:
     with pytest.raises(TypeError, match="task must be a Task, not str"):
         scheduler.register(wrong)
     with pytest.raises(TypeError, match="task must be a Task, not str"):
-        scheduler.register_all([selene.Task("a"), wrong])
+        scheduler.register_all([selene.Task("a", schedule="standing"), wrong])
     assert not scheduler.ids()
 
 
@@ -63,7 +63,7 @@ def test_half_a_surrogate_pair_is_no_text(scheduler: selene.Scheduler, what: str
 )
 def test_an_id_is_refused_as_the_id(scheduler: selene.Scheduler, id: str, text: str) -> None:
     with pytest.raises(selene.InvalidArgument, match=text):
-        scheduler.task(id=id)(lambda run: None)
+        scheduler.task(id=id, schedule="standing")(lambda run: None)
     with pytest.raises(selene.InvalidArgument, match=text):
         scheduler.enqueue(id, handler=lambda run: None)
     assert not scheduler.handlers
@@ -71,14 +71,14 @@ def test_an_id_is_refused_as_the_id(scheduler: selene.Scheduler, id: str, text: 
 
 def test_of_several_the_wrong_one_is_named(scheduler: selene.Scheduler) -> None:
     with pytest.raises(selene.InvalidArgument, match=r"tags\[1\] is empty"):
-        scheduler.register(selene.Task("a", tags=["ok", "", "z"]))
+        scheduler.register(selene.Task("a", tags=["ok", "", "z"], schedule="standing"))
     with pytest.raises(selene.InvalidArgument, match=r"permitted\[1\] is empty"):
         selene.Scheduler(permitted=["ok", ""])
 
 
 def test_the_outcomes_that_a_run_can_be_given(scheduler: selene.Scheduler) -> None:
     scheduler.register_handler("a", None)
-    scheduler.register(selene.Task("a"))
+    scheduler.register(selene.Task("a", schedule="standing"))
     with scheduler.begin(30) as cycle:
         run = cycle.next()
         assert isinstance(run, selene.Run)
@@ -109,5 +109,5 @@ def test_the_size_of_a_stream_is_a_number(scheduler: selene.Scheduler) -> None:
 
 
 def test_a_window_of_one_task_has_no_kinds_to_name(scheduler: selene.Scheduler) -> None:
-    scheduler.task(id="a")(lambda run: None)
+    scheduler.task(id="a", schedule="standing")(lambda run: None)
     assert str(scheduler.run_cycle(task="a", inline=True)).startswith("one task's window of 30 s: ")

@@ -207,9 +207,11 @@ def test_errors_are_those_of_the_owner(store: Path, owner: Scheduler) -> None:
             owner.get("nothing")
         assert str(there.value) == str(here.value)
         with pytest.raises(selene.InvalidArgument) as wrong:
-            queue.register(Task("x", priority=3, expected=-1))
+            queue.register(Task("x", priority=3, expected=-1, schedule="standing"))
         assert wrong.value.field == "expected"
-        found = queue.register_all([Task("one"), Task("x" * 300), Task("two")])
+        found = queue.register_all(
+            [Task("one", schedule="standing"), Task("x" * 300, schedule="standing"), Task("two", schedule="standing")]
+        )
         assert found[0] is selene.Disposition.ADDED
         assert isinstance(found[1], selene.InvalidArgument)
 
@@ -782,7 +784,7 @@ def test_another_user_may_do_what_the_rules_say(tmp_path: Path) -> None:
         if parent.stat().st_mode & 0o001 == 0 and parent.stat().st_uid == os.getuid() and "pytest" in str(parent):
             parent.chmod(parent.stat().st_mode | 0o011)
     with Scheduler() as scheduler:
-        scheduler.register(Task("secret", input=b"secret"))
+        scheduler.register(Task("secret", input=b"secret", schedule="standing"))
         path = tmp_path / "shared-sock"
         with scheduler.serve(path, mode=0o666, allow=[Peer({"look"}, uid=65534)]) as server:
             child = os.fork()

@@ -40,7 +40,7 @@ def test_c8_a_second_stop_does_not_cancel_a_coroutine_again() -> None:
         clock = ToldClock()
         with selene.Scheduler(clock=clock) as scheduler:
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def work(run: selene.Run) -> None:
                 running.set()
                 try:
@@ -79,7 +79,7 @@ def test_c8_the_end_of_a_window_does_not_cancel_a_coroutine_again() -> None:
         clock = ToldClock()
         with selene.Scheduler(clock=clock) as scheduler:
 
-            @scheduler.task(expected=0.1)
+            @scheduler.task(expected=0.1, schedule="standing")
             async def work(run: selene.Run) -> None:
                 running.set()
                 try:
@@ -123,7 +123,7 @@ def test_c8_a_stop_calls_the_stop_function_once(what: str) -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock) as scheduler:
 
-        @scheduler.task(on_stop=on_stop)
+        @scheduler.task(on_stop=on_stop, schedule="standing")
         def work(run: selene.Run) -> None:
             running.set()
             assert over.wait(2 * WAIT)  # hears nothing else
@@ -165,7 +165,7 @@ def test_c8_a_stop_on_a_loop_calls_the_stop_function_once() -> None:
         clock = ToldClock()
         with selene.Scheduler(clock=clock) as scheduler:
 
-            @scheduler.task(on_stop=on_stop)
+            @scheduler.task(on_stop=on_stop, schedule="standing")
             async def work(run: selene.Run) -> None:
                 running.set()
                 try:
@@ -189,7 +189,7 @@ def test_c8_a_stop_function_is_called_for_runs_that_are_pulled() -> None:
     told: list[selene.StopReason] = []
     with selene.Scheduler() as scheduler:
         scheduler.register_handler("a", None, on_stop=lambda run, reason: told.append(reason))
-        scheduler.register(selene.Task("a"))
+        scheduler.register(selene.Task("a", schedule="standing"))
         with scheduler.begin() as cycle:
             run = cycle.next()
             assert isinstance(run, selene.Run)
@@ -220,12 +220,12 @@ def test_c8_a_run_that_is_cancelled_on_its_way_to_its_handler_is_over(inline: bo
     with selene.Scheduler() as scheduler:
         ran: list[str] = []
 
-        @scheduler.task(priority=5)
+        @scheduler.task(priority=5, schedule="standing")
         async def first(run: selene.Run) -> None:
             ran.append(run.id)
             await asyncio.sleep(WAIT)
 
-        @scheduler.task(priority=1)
+        @scheduler.task(priority=1, schedule="standing")
         def second(run: selene.Run) -> None:
             ran.append(run.id)
 
@@ -247,7 +247,7 @@ def test_c8_a_run_that_is_cancelled_on_its_way_to_an_event_loop_is_over() -> Non
         with selene.Scheduler() as scheduler:
             ran: list[str] = []
 
-            @scheduler.task
+            @scheduler.task(schedule="standing")
             async def work(run: selene.Run) -> None:
                 ran.append(run.id)
                 await asyncio.sleep(WAIT)
@@ -265,7 +265,7 @@ def test_a_run_that_is_on_its_way_to_its_handler_hears_of_a_stop() -> None:
     with selene.Scheduler(clock=clock) as scheduler:
         seen: list[selene.StopReason] = []
 
-        @scheduler.task
+        @scheduler.task(schedule="standing")
         def work(run: selene.Run) -> None:
             run.stopping.wait(2 * WAIT)
             seen.append(run.stopping.reason)
@@ -283,7 +283,7 @@ def test_a_run_that_is_on_its_way_to_its_handler_hears_of_a_stop() -> None:
 
 def test_a_stop_of_a_run_that_is_over_is_not_remembered_for_ever() -> None:
     with selene.Scheduler() as scheduler:
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
         handler = scheduler._engine.handlers[b"a"]
         for token in range(5_000):
             handler.stopped(token, selene.StopReason.EXPIRING)
@@ -343,13 +343,13 @@ def test_p4_a_child_waits_whatever_the_parents_threads_were_doing() -> None:
                 run.__dict__.pop("_latch", None)
                 run.stopping.wait(0)
 
-        scheduler.task(asks)
+        scheduler.task(asks, schedule="standing")
         asking = threading.Thread(target=scheduler.run_cycle, args=[2 * WAIT])
         asking.start()
 
         def child() -> None:
             with selene.Scheduler() as own:
-                own.task("a")(lambda run: run.stopping.wait(0.001))
+                own.task("a", schedule="standing")(lambda run: run.stopping.wait(0.001))
                 own.run_cycle(20, check=True)
 
         for _ in range(20):
@@ -362,6 +362,6 @@ def test_on_a_virtual_clock_a_wait_for_less_than_nothing_does_not_wait() -> None
     clock = VirtualClock()
     with selene.Scheduler(clock=clock) as scheduler:
         before = clock.now_ns
-        scheduler.task("a")(lambda run: run.stopping.wait(-1))
+        scheduler.task("a", schedule="standing")(lambda run: run.stopping.wait(-1))
         assert outcomes(scheduler.run_cycle()) == {"a": "no_data"}
         assert clock.now_ns == before

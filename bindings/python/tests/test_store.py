@@ -106,7 +106,7 @@ def test_d6_a_store_that_is_removed_is_noticed(tmp_path: Path) -> None:
 def test_salvage_saves_what_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "tasks.db"
     with selene.Scheduler(path) as scheduler:
-        scheduler.register_all([selene.Task(f"task{i}") for i in range(50)])
+        scheduler.register_all([selene.Task(f"task{i}", schedule="standing") for i in range(50)])
     found = selene.salvage_store(path, tmp_path / "fresh.db")
     assert (found.tasks, found.damaged) == (50, 0)
     with selene.Scheduler(tmp_path / "fresh.db") as scheduler:
@@ -116,5 +116,5 @@ def test_salvage_saves_what_can_be_read(tmp_path: Path) -> None:
 def test_d2_a_batch_is_one_commit(tmp_path: Path) -> None:
     with selene.Scheduler(tmp_path / "tasks.db") as scheduler:
         before = scheduler.store().commits
-        scheduler.register_all([selene.Task(f"task{i}") for i in range(500)])
+        scheduler.register_all([selene.Task(f"task{i}", schedule="standing") for i in range(500)])
         assert scheduler.store().commits == before + 1

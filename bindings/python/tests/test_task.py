@@ -118,7 +118,7 @@ def test_datetimes_are_exact_in_every_zone(value: datetime) -> None:
         ({"max_attempts": 0}, ValueError, "max_attempts"),
         ({"max_attempts": 1.0}, TypeError, "max_attempts"),
         ({"existing": "merge"}, ValueError, "existing"),
-        ({"existing": "append"}, ValueError, "once"),
+        ({"existing": "append", "schedule": "standing"}, ValueError, "once"),
         ({"backoff": 30}, TypeError, "backoff"),
         ({"backoff": selene.Backoff(3)}, TypeError, "backoff"),
         ({"input": "text"}, TypeError, "input must be bytes"),
@@ -158,7 +158,9 @@ def test_what_the_library_says_comes_in_the_words_of_the_package() -> None:
 
 def test_of_several_refused_tasks_each_has_an_error_of_its_own() -> None:
     with selene.Scheduler() as scheduler:
-        first, second = scheduler.register_all([selene.Task("a", expected=-1), selene.Task("b", every=0)])
+        first, second = scheduler.register_all(
+            [selene.Task("a", expected=-1, schedule="standing"), selene.Task("b", every=0)]
+        )
         assert isinstance(first, selene.InvalidArgument)
         assert isinstance(second, selene.InvalidArgument)
         assert "every" not in first.detail
@@ -167,7 +169,7 @@ def test_of_several_refused_tasks_each_has_an_error_of_its_own() -> None:
 
 def test_a_task_is_judged_where_it_is_made() -> None:
     with pytest.raises(ValueError, match="priority"):
-        selene.Task("a", priority="urgent")  # type: ignore[arg-type]
+        selene.Task("a", priority="urgent", schedule="standing")  # type: ignore[arg-type]
     assert dataclasses.replace(selene.Task("a", every=5), priority="low").schedule is selene.Schedule.PERIODIC
 
 
@@ -188,7 +190,13 @@ def test_enqueue_at_an_instant_never_runs_before_it() -> None:
 
 def test_a_batch_answers_for_each() -> None:
     with selene.Scheduler(permitted=["a.*", "b"]) as scheduler:
-        found = scheduler.register_all([selene.Task("a.1"), selene.Task("c"), selene.Task("b")])
+        found = scheduler.register_all(
+            [
+                selene.Task("a.1", schedule="standing"),
+                selene.Task("c", schedule="standing"),
+                selene.Task("b", schedule="standing"),
+            ]
+        )
         assert found[0] == found[2] == selene.Disposition.ADDED
         assert isinstance(found[1], selene.NotPermitted)
         assert list(scheduler) == ["a.1", "b"]
@@ -196,7 +204,7 @@ def test_a_batch_answers_for_each() -> None:
 
 def test_no_permitted_id_is_not_the_same_as_no_list() -> None:
     with selene.Scheduler(permitted=[]) as scheduler, pytest.raises(selene.NotPermitted):
-        scheduler.register(selene.Task("a"))
+        scheduler.register(selene.Task("a", schedule="standing"))
 
 
 def test_errors_can_be_pickled() -> None:
@@ -233,7 +241,7 @@ def test_t4_a_refused_call_leaves_no_handler_behind() -> None:
         with pytest.raises(selene.InvalidArgument):
             scheduler.enqueue("a", handler=handler, expected=-1)
         with pytest.raises(selene.InvalidArgument):
-            scheduler.task("a", expected=-1)(handler)
+            scheduler.task("a", expected=-1, schedule="standing")(handler)
         assert list(scheduler.handlers) == []
         scheduler.register_handler("handler", handler)
         with pytest.raises(selene.TooManyPending):
@@ -289,18 +297,18 @@ def test_explain_can_be_read() -> None:
 def test_what_only_did_not_fit_is_runnable() -> None:
     clock = VirtualClock()
     with selene.Scheduler(clock=clock, minimum_interval_processing=60) as scheduler:
-        scheduler.task("first", priority="high", expected=1)(lambda run: clock.advance(8))
-        scheduler.task("second", expected=5)(lambda run: None)
-        report = scheduler.run_cycle(10)
+        scheduler.task("first", priority="high", expected=1, schedule="standing")(lambda run: clock.advance(8))
+        scheduler.task("second", expected=5, schedule="standing")(lambda run: None)
+        report = scheduler.run_cycle(10, kinds="refresh")
         assert ([run.id for run in report.runs], report.did_not_fit) == (["first"], 1)
         why = scheduler.explain("second")
         assert [str(reason.code) for reason in why.reasons] == ["did_not_fit"]
         assert why.runnable
         assert why.may_run_at is None
         assert "it did not fit into the last window of its kind\n  that one had 1.5 s left" in str(why)
-        assert [run.id for run in scheduler.run_cycle(10).runs] == ["second", "first"]
+        assert [run.id for run in scheduler.run_cycle(10, kinds="refresh").runs] == ["second", "first"]
 
-        scheduler.task("long", kind="processing", expected=5)(lambda run: None)
+        scheduler.task("long", kind="processing", expected=5, schedule="standing")(lambda run: None)
         scheduler.run_cycle(1, kinds="processing", strict_fit=True)
         why = scheduler.explain("long")
         assert {str(reason.code) for reason in why.reasons} == {"did_not_fit", "too_soon"}

@@ -14,17 +14,17 @@ from told import WAIT, elsewhere, passes
 
 def test_a_timeout_is_part_of_the_task() -> None:
     with selene.Scheduler() as scheduler:
-        scheduler.register(selene.Task("a", timeout=90))
+        scheduler.register(selene.Task("a", timeout=90, schedule="standing"))
         assert (scheduler.get("a").timeout, scheduler.get("a").timeout_ns) == (90.0, 90 * 10**9)
-        scheduler.register(selene.Task("b"))
+        scheduler.register(selene.Task("b", schedule="standing"))
         assert scheduler.get("b").timeout is None
 
-        @scheduler.task("c", timeout=2.5)
+        @scheduler.task("c", timeout=2.5, schedule="standing")
         def c(run: selene.Run) -> None: ...
 
         assert scheduler.get("c").timeout == 2.5
         with pytest.raises(selene.InvalidArgument, match="timeout"):
-            scheduler.register(selene.Task("d", timeout=90_000))
+            scheduler.register(selene.Task("d", timeout=90_000, schedule="standing"))
         with pytest.raises(selene.InvalidArgument, match="stop_grace"):
             selene.Scheduler(stop_grace=-1)
 
@@ -33,7 +33,7 @@ def test_a_run_that_has_timed_out_may_complete_in_its_grace() -> None:
     clock = VirtualClock()
     with selene.Scheduler(clock=clock, stop_grace=5) as scheduler:
 
-        @scheduler.task(timeout=10)
+        @scheduler.task(timeout=10, schedule="standing")
         def slow(run: selene.Run) -> bool:
             assert run.stopping.wait(60)
             assert run.stopping.reason is selene.StopReason.TIMED_OUT
@@ -55,12 +55,12 @@ def test_behind_a_handler_that_hangs_the_next_task_runs() -> None:
     clock = ToldClock()
     with selene.Scheduler(clock=clock, stop_grace=5) as scheduler:
 
-        @scheduler.task(priority="very_high", timeout=10)
+        @scheduler.task(priority="very_high", timeout=10, schedule="standing")
         def stuck(run: selene.Run) -> None:
             begun.set()
             gate.wait(WAIT)
 
-        @scheduler.task(priority="low")
+        @scheduler.task(priority="low", schedule="standing")
         def other(run: selene.Run) -> None:
             ran.set()
 

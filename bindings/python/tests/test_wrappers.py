@@ -69,7 +69,7 @@ FIELDS = [
 @given(st.dictionaries(st.sampled_from(["id", *FIELDS]), junk, max_size=3))
 def test_a_task_of_anything_is_registered_or_refused_and_nothing_changes(fields: dict[str, Any]) -> None:
     with selene.Scheduler(clock=VirtualClock()) as scheduler:
-        scheduler.task("there")(lambda run: None)
+        scheduler.task("there", schedule="standing")(lambda run: None)
         before = scheduler.get("there")
         if refused(lambda: scheduler.register(selene.Task(**{"id": "a", **fields}))):
             assert scheduler.ids() == ["there"]
@@ -100,7 +100,7 @@ def test_a_decorator_that_is_refused_registers_no_handler(fields: dict[str, Any]
 def test_a_window_of_anything_is_opened_or_refused_and_nothing_runs(fields: dict[str, Any]) -> None:
     ran: list[selene.Run] = []
     with selene.Scheduler(clock=VirtualClock()) as scheduler:
-        scheduler.task("a", expected=0)(ran.append)
+        scheduler.task("a", expected=0, schedule="standing")(ran.append)
         for call in (scheduler.plan, scheduler.begin, scheduler.run_cycle):
             ran.clear()
             try:
@@ -182,7 +182,7 @@ def test_an_instant_is_aware_or_refused(value: datetime, zone: Any) -> None:
 def test_every_duration_of_the_interface_is_judged(bad: Any) -> None:
     """Where None has a meaning, or nothing is too small, it is left out."""
     with selene.Scheduler() as scheduler:
-        scheduler.task("a")(lambda run: None)
+        scheduler.task("a", schedule="standing")(lambda run: None)
         calls = {
             "budget": lambda: scheduler.run_cycle(bad),
             "budget of begin": lambda: scheduler.begin(bad),
@@ -383,7 +383,7 @@ TestModel.settings = settings(max_examples=rounds(15), stateful_step_count=25)
 def test_what_is_refused_is_refused_with_what_was_found_and_what_is_allowed() -> None:
     with selene.Scheduler() as scheduler:
         with pytest.raises(selene.InvalidArgument) as caught:
-            scheduler.register(selene.Task("a", expected=90_000))
+            scheduler.register(selene.Task("a", expected=90_000, schedule="standing"))
         assert caught.value.detail == "expected is 90000 s; allowed: 0 … 24 h"
         assert caught.value.name == "INVALID_ARGUMENT"
         assert str(caught.value) == f"{caught.value.detail} [INVALID_ARGUMENT]"
@@ -404,9 +404,9 @@ def test_what_was_refused_can_be_read_as_data() -> None:
         assert (name.value.allowed, name.value.limits) == (None, None)
         copied = pickle.loads(pickle.dumps(duration.value))
         assert (type(copied), str(copied), copied.limits) == (type(duration.value), str(duration.value), (0.0, 60.0))
-        scheduler.run_cycle(budget=1)
+        scheduler.run_cycle(budget=1, kinds="refresh")
         with pytest.raises(selene.TooSoon) as soon:
-            scheduler.run_cycle(budget=1)
+            scheduler.run_cycle(budget=1, kinds="refresh")
         at, wait = soon.value.found, soon.value.limits
         assert isinstance(at, datetime)
         assert wait is not None

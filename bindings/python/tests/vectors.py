@@ -94,6 +94,7 @@ class Player:
         """A task; absent fields have their defaults."""
         step = dict(step)
         fields: dict[str, Any] = {}
+        fields["schedule"] = step.pop("schedule", "standing")
         expected = step.pop("expected_ms", 5_000)
         if expected is not None:
             fields["expected"] = milliseconds(expected)
@@ -106,11 +107,10 @@ class Player:
             if key in step:
                 fields[name] = milliseconds(step.pop(key))
         period = step.pop("period_ms", None)
-        if period is not None and step.get("schedule") == "periodic":
+        if period is not None and fields["schedule"] == "periodic":
             fields["every"] = milliseconds(period)
         if "backoff" in step or "backoff_ms" in step:
-            once_or_periodic = step.get("schedule", "standing") != "standing"
-            policy = step.pop("backoff", "exponential" if once_or_periodic else "none")
+            policy = step.pop("backoff", "none" if fields["schedule"] == "standing" else "exponential")
             fields["backoff"] = BACKOFFS[policy](milliseconds(step.pop("backoff_ms", 30_000)))
         for key, name in (("window", "response_window"), ("constraints", "requires"), ("needs", "conditions")):
             if key in step:
@@ -329,7 +329,9 @@ class Player:
                         break
             report = cycle.report
         else:
-            report = self.scheduler.run_cycle(**self.window(step), inline=True, push=self.way == "pushed", check=True)
+            report = self.scheduler.run_cycle(
+                **self.window(step), frozen=step.get("frozen", True), inline=True, push=self.way == "pushed", check=True
+            )
         if self.is_expired():
             with pytest.raises(selene.StaleRun):
                 self.played[-1][0].complete()

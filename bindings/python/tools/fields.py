@@ -71,7 +71,7 @@ SCHEDULE = Type(
     "Schedule | ScheduleName | None",
     "Schedule",
     "Schedule(row.{c})",
-    'put(task, "{name}", schedule_of(task.{name}, task.every, task.after))',
+    'put(task, "{name}", schedule_of(task.{name}, task.every))',
 )
 ANCHORED = replace(
     BOOL, read="row.{c} == _raw.SELENE_RECURRENCE_ANCHORED", pack="raw.{c} = _raw.SELENE_RECURRENCE_ANCHORED"

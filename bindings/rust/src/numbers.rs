@@ -245,6 +245,8 @@ impl fmt::Display for Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
+    /// By period: periodic with one, else once.
+    Default,
     /// A candidate in every window, for ever.
     Standing,
     /// Until it succeeds, is abandoned, or its attempts are used up.
@@ -259,6 +261,7 @@ impl Schedule {
     /// The number that the header has for it.
     pub fn number(self) -> i32 {
         match self {
+            Schedule::Default => raw::SELENE_SCHEDULE_DEFAULT,
             Schedule::Standing => raw::SELENE_SCHEDULE_STANDING,
             Schedule::Once => raw::SELENE_SCHEDULE_ONCE,
             Schedule::Periodic => raw::SELENE_SCHEDULE_PERIODIC,
@@ -269,6 +272,7 @@ impl Schedule {
     /// What a number of the header stands for.
     pub fn of(number: i32) -> Self {
         match number {
+            raw::SELENE_SCHEDULE_DEFAULT => Schedule::Default,
             raw::SELENE_SCHEDULE_STANDING => Schedule::Standing,
             raw::SELENE_SCHEDULE_ONCE => Schedule::Once,
             raw::SELENE_SCHEDULE_PERIODIC => Schedule::Periodic,
@@ -279,6 +283,7 @@ impl Schedule {
     /// Its name in the header, or "unknown".
     pub fn name(self) -> &'static str {
         match self {
+            Schedule::Default => "default",
             Schedule::Standing => "standing",
             Schedule::Once => "once",
             Schedule::Periodic => "periodic",
@@ -359,7 +364,7 @@ impl fmt::Display for Priority {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Existing {
-    /// By schedule: update for standing, keep for the others.
+    /// By schedule: keep for once tasks, update for the others.
     Default,
     /// The old record stays exactly as it is.
     Keep,

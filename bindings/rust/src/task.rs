@@ -78,7 +78,7 @@ impl Task {
         self.raw.priority = priority.number();
         self
     }
-    /// What becomes of a task of that id; default: a standing one is updated, the others are kept.
+    /// What becomes of a task of that id; default: a once task is kept, the others are updated.
     pub fn existing(mut self, existing: Existing) -> Task {
         self.raw.existing = existing.number();
         self

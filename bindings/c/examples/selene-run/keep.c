@@ -96,6 +96,7 @@ static void write_note(const struct session *session, const selene_task_info *in
     struct note_id id = note_of(info->id);
     selene_task note = SELENE_TASK_INIT;
     note.id = (selene_text){id.text, -1};
+    note.schedule = SELENE_SCHEDULE_STANDING;
     note.handler = (selene_text){session->workload->note_handler, -1};
     /* Of a kind that is switched on, or it would be refused. */
     if (!(session->options->window.kinds & SELENE_KIND_REFRESH)) note.kind = SELENE_KIND_PROCESSING;

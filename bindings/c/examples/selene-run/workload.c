@@ -268,6 +268,7 @@ static bool read_task(struct workload *workload, const char *start, const char *
     workload->tasks = tasks;
     task = &tasks[workload->count];
     task->definition = defaults;
+    task->definition.schedule = SELENE_SCHEDULE_STANDING;
     task->calendar = (struct calendar){{0}, 0, 0};
     task->definition.handler = (selene_text){workload->handler, -1};
     if (!read_id(&reader, task) || !read_settings(&reader, task, &places) ||

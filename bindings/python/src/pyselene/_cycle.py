@@ -45,7 +45,7 @@ def raw_window(
     if kinds is not None:
         raw.kinds = kind_bits(kinds)
         if raw.kinds == 0:
-            raise ValueError("kinds is empty; allowed: refresh, processing, both, or None for all that may begin")
+            raise ValueError("kinds is empty; allowed: refresh, processing, or both")
     raw.lanes = whole(lanes, "lanes", 1 << 32)
     raw.budget = duration_ns(budget, "budget")
     if reserve is not None:

@@ -131,7 +131,7 @@ def check(task: TaskRow) -> None:
     if task.handler is not None:
         encode(task.handler, "handler")
     put(task, "kind", Kind.of(task.kind, "kind"))
-    put(task, "schedule", schedule_of(task.schedule, task.every, task.after))
+    put(task, "schedule", schedule_of(task.schedule, task.every))
     put(task, "priority", Priority.of(task.priority, "priority"))
     if task.expected is not None:
         duration_ns(task.expected, "expected")

@@ -19,7 +19,7 @@ class Task(TaskRow):
 
     - `id`: its name; `handler`: the name of the handler that runs it, by default the id.
     - `kind`: refresh (seconds) or processing (minutes). `schedule`: by default periodic if `every` is given, else
-      standing.
+      once; "standing" is a candidate in every window.
     - `priority`: 1 … 5 or a name. `expected`: how long a run takes while none is known; None is by what its handler's
       runs took, 5 s while there were none. Later the estimate is the mean of its own last `response_window` (0 … 30)
       response times.
@@ -27,7 +27,7 @@ class Task(TaskRow):
     - `conditions`: names of the host's own conditions, such as ["signed-in"], at most 32, which
       Scheduler.define_condition() and set_condition() know; what is not defined or not set is not satisfied.
     - `group`: the one that it shares a limit of runs at a time with, and a pause; see Scheduler.group().
-    - `existing`: what happens to a live task of this id; by default update for standing tasks, else keep.
+    - `existing`: what happens to a live task of this id; by default keep for once tasks, else update.
     - `latest_begin`: of work that is to be done once: the same to its latest begin. Near it, it goes before all others;
       what has not begun by then, and what could be tried again only later, has failed (too_late). None is no limit.
     - `delay`: from registration to the earliest begin. `every`: the period; `flex`: a first run comes only in the last

@@ -170,14 +170,10 @@ def per_mille(value: float, what: str) -> int:
     return round(value * 1000)
 
 
-def schedule_of(
-    value: Schedule | ScheduleName | None, every: Duration | None, after: str | Iterable[str] = ()
-) -> Schedule:
-    """The schedule, which a period alone says, too, or that it comes after others."""
-    if value is None and every is None and after:
-        return Schedule.ONCE
+def schedule_of(value: Schedule | ScheduleName | None, every: Duration | None) -> Schedule:
+    """The schedule: if it is not said, periodic with a period, else once (T2)."""
     if value is None:
-        return Schedule.STANDING if every is None else Schedule.PERIODIC
+        return Schedule.ONCE if every is None else Schedule.PERIODIC
     schedule = Schedule.of(value, "schedule")
     if every is not None and schedule is not Schedule.PERIODIC:
         raise ValueError(f"every is given, but the schedule is {schedule}")

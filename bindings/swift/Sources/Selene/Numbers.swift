@@ -144,6 +144,8 @@ public struct Schedule: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// The one with this number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
+  /// By period: periodic with one, else once.
+  public static let `default` = Schedule(rawValue: -1)
   /// A candidate in every window, for ever.
   public static let standing = Schedule(rawValue: 0)
   /// Until it succeeds, is abandoned, or its attempts are used up.
@@ -154,6 +156,7 @@ public struct Schedule: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Its name in the header, or its number.
   public var description: String {
     switch rawValue {
+    case -1: "default"
     case 0: "standing"
     case 1: "once"
     case 2: "periodic"
@@ -202,7 +205,7 @@ public struct Existing: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// The one with this number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// By schedule: update for standing, keep for the others.
+  /// By schedule: keep for once tasks, update for the others.
   public static let `default` = Existing(rawValue: -1)
   /// The old record stays exactly as it is.
   public static let keep = Existing(rawValue: 0)

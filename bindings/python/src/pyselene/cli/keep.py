@@ -87,7 +87,13 @@ def note_finished(scheduler: Scheduler, work: Workload, kinds: Iterable[Kind] = 
             continue
         if info.handler not in (handler_of(work), _EARLIER) or end_of(scheduler, spec.id) is not None:
             continue
-        note = Task(_NOTE + spec.id, handler=notes_of(work), kind=min(kinds), input=str(info.state).encode())
+        note = Task(
+            _NOTE + spec.id,
+            handler=notes_of(work),
+            schedule="standing",
+            kind=min(kinds),
+            input=str(info.state).encode(),
+        )
         try:
             scheduler.register(note)
         except SeleneError as error:

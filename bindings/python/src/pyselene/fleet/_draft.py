@@ -45,7 +45,8 @@ class FleetFields(TypedDict, total=False):
 class FleetDraft:
     """A task of a fleet to be.
 
-    - `id`: a task under it that has not ended is kept, unless `existing` says otherwise.
+    - `id`: a task under it that has not ended is kept if it is a once task, else updated, unless `existing` says
+      otherwise.
     - `handler`: the name by which a worker finds what to call; the id if absent.
     - `input`: what the handler gets, at most 10 240 bytes unless the queue has another limit.
     - `kind`: "refresh" (short) or "processing" (long).

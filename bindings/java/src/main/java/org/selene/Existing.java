@@ -3,7 +3,7 @@ package org.selene;
 
 /** What becomes of a live task when another is registered under its id. */
 public enum Existing {
-    /** By schedule: update for standing, keep for the others. */
+    /** By schedule: keep for once tasks, update for the others. */
     DEFAULT(-1),
     /** The old record stays exactly as it is. */
     KEEP(0),

@@ -3,6 +3,8 @@ package org.selene;
 
 /** When a task is due. */
 public enum Schedule {
+    /** By period: periodic with one, else once. */
+    DEFAULT(-1),
     /** A candidate in every window, for ever. */
     STANDING(0),
     /** Until it succeeds, is abandoned, or its attempts are used up. */
@@ -25,6 +27,8 @@ public enum Schedule {
     /** The one with this number; {@link Status#INVALID_ARGUMENT}: there is none. */
     public static Schedule of(int number) {
         switch (number) {
+            case -1:
+                return DEFAULT;
             case 0:
                 return STANDING;
             case 1:
