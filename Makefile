@@ -341,10 +341,11 @@ install-fleet: $(if $(wildcard $(FLEET_SHARED)),,fleet-library) $(FLEET_SHARED) 
 	  bindings/c/selene-fleet.pc.in | install -m 644 /dev/stdin '$(DESTDIR)$(PKGCONFIG)/selene-fleet.pc'
 	@echo "libselene-fleet installed in $(DESTDIR)$(PREFIX)"
 
-## interface      rewrites what is derived from the header: exports, api.json, the bindings' raw layers, abidiff's witness
+## interface      rewrites what is derived from the header: exports, api.json, checks and tests of ranges, the bindings' raw layers, abidiff's witness
 interface: deps-test
 	@.ci/symbols >$(SYMBOLS)
 	@python3 bindings/tools/api.py
+	@python3 bindings/tools/ranges.py
 	@python3 bindings/python/tools/generate.py
 	@python3 bindings/wasm/tools/interface.py
 	@python3 bindings/node/tools/calls.py

@@ -27,6 +27,7 @@ static selene_scheduler filled(unsigned tasks, unsigned sets, int constraints) {
         selene_text asked[6];
         char id[32];
         task.id = (selene_text){id, snprintf(id, sizeof id, "task-%011u", i)};
+        task.schedule = SELENE_SCHEDULE_STANDING;
         task.handler = SELENE_TEXT("work");
         task.priority = (int32_t)(1 + i % 5);
         task.expected_response = 0;

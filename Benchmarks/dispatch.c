@@ -94,6 +94,7 @@ static selene_scheduler open_with(uint64_t tasks, selene_run_fn handler, struct 
     task.expected_response = 0;
     for (uint64_t i = 0; i < tasks; i++) {
         task.id.data = id;
+        task.schedule = SELENE_SCHEDULE_STANDING;
         task.id.length = snprintf(id, sizeof id, "task-%011u", (unsigned)i % 100000000);
         if (selene_task_register(scheduler, &task, NULL)) stop_if(1, "task");
     }

@@ -42,6 +42,7 @@ int main(int count, char **arguments) {
     task.expected_response = 0;
     for (int i = 0; i < TASKS; i++) {
         task.id.data = id;
+        task.schedule = SELENE_SCHEDULE_STANDING;
         task.id.length = snprintf(id, sizeof id, "task-%011d", i);
         need(selene_task_register(scheduler, &task, NULL), "task");
     }

@@ -61,6 +61,7 @@ static void describe(selene_task *task, char id[17], uint64_t number, uint64_t t
         {"group-5", 7}, {"group-6", 7}, {"group-7", 7}, {"group-8", 7}, {"group-9", 7}};
     struct member member = member_of(number, tasks);
     *task = (selene_task)SELENE_TASK_INIT;
+    task->schedule = SELENE_SCHEDULE_STANDING;
     task->id = (selene_text){id, write_id(id, number)};
     task->handler = SELENE_TEXT("work");
     task->priority = member.priority;
@@ -73,6 +74,7 @@ static void describe(selene_task *task, char id[17], uint64_t number, uint64_t t
 static void describe_plain(selene_task *task, char id[17], uint64_t number, uint64_t tasks) {
     (void)tasks;
     *task = (selene_task)SELENE_TASK_INIT;
+    task->schedule = SELENE_SCHEDULE_STANDING;
     task->id = (selene_text){id, write_id(id, number)};
     task->handler = SELENE_TEXT("work");
 }

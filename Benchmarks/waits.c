@@ -16,6 +16,7 @@ static selene_scheduler filled(unsigned tasks) {
         selene_task task = SELENE_TASK_INIT;
         char id[32];
         task.id = (selene_text){id, snprintf(id, sizeof id, "task-%011u", i)};
+        task.schedule = SELENE_SCHEDULE_STANDING;
         task.handler = SELENE_TEXT("work");
         task.constraints = SELENE_CONSTRAINT_NETWORK;
         stop_if(selene_task_register(scheduler, &task, NULL), "register");

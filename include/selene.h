@@ -573,35 +573,37 @@ enum {
 /** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
 typedef struct selene_options {
     uint32_t struct_size;
-    /** SELENE_OPTIONS_ bits; default none. */
+    /** What is switched on. @unit SELENE_OPTIONS_ bits @default none */
     uint32_t flags;
     /** Ids that may be registered; NULL (default) permits all. An entry that ends in ".*" permits
-     *  every id that begins with the text before the '*'. At most 65 536. Copied. */
+     *  every id that begins with the text before the '*'. Copied. */
     const selene_text *permitted;
+    /** Number of these ids. @unit entries @range 0 … 65536 @default 0 */
     uint64_t permitted_count;
-    /** Once and periodic tasks that may be enqueued or running at a time; default SELENE_UNLIMITED. A phone's system
-     *  sets 1 here and 10 for processing. With SELENE_OPTIONS_HOLD what is too many waits for a place. Standing tasks
-     *  do not count. */
+    /** Once and periodic tasks that may be enqueued or running at a time. A phone's system sets 1 here and 10 for processing.
+     *  With SELENE_OPTIONS_HOLD what is too many waits for a place. Standing tasks do not count.
+     *  @unit count @range any @default SELENE_UNLIMITED */
     uint32_t max_pending_refresh;
-    /** The same for processing; default SELENE_UNLIMITED. */
+    /** The same for processing. @unit count @range any @default SELENE_UNLIMITED */
     uint32_t max_pending_processing;
-    /** Backoff delays are raised to this; default 10 s; 0 … maximum_backoff. */
+    /** Backoff delays are raised to this. @unit ns @range 0 … maximum_backoff @default 10 s */
     int64_t minimum_backoff;
-    /** Backoff delays are cut to this; default 5 h; up to 10 years. */
+    /** Backoff delays are cut to this. @unit ns @range minimum_backoff … 10 years @default 5 h */
     int64_t maximum_backoff;
-    /** Least time between the begins of two refresh cycles; default 0 = none; up to 10 years. */
+    /** Least time between the begins of two refresh cycles. @unit ns @range 0 … 10 years @default 0: none */
     int64_t minimum_interval_refresh;
-    /** The same for processing; default 0 = none. */
+    /** The same for processing. @unit ns @range 0 … 10 years @default 0: none */
     int64_t minimum_interval_processing;
-    /** How long after its end a run that never returned keeps its id; default 10 min; 0 … 10 years. */
+    /** How long after its end a run that never returned keeps its id. @unit ns @range 0 … 10 years @default 10 min */
     int64_t release_after;
-    /** Shortens each backoff delay by at most this many per mille; default 0; 0 … 1000. */
+    /** Shortens each backoff delay by at most this many per mille. @unit per mille @range 0 … 1000 @default 0 */
     uint32_t backoff_jitter;
-    /** Threads that may be left behind in handlers that overran; default 64; 0 … 1024. */
+    /** Threads that may be left behind in handlers that overran. @unit count @range 0 … 1024 @default 64 */
     uint32_t max_overrun_threads;
-    /** Seed of the generator of backoff_jitter and of the tasks' jitter (SplitMix64); default 0 = taken from the clock. */
+    /** Seed of the generator of backoff_jitter and of the tasks' jitter (SplitMix64).
+     *  @unit number @range any @default 0: taken from the clock */
     uint64_t seed;
-    /** Bytes of input that a task may carry; default 10 240; up to 2^29. */
+    /** Bytes of input that a task may carry. @unit bytes @range 0 … 2^29 @default 10240 */
     uint64_t max_input_size;
     /** A clock that the host supplies; NULL (default) is the system's. With it everything is deterministic,
      *  and only pulled and inline cycles are possible. */
@@ -621,7 +623,7 @@ typedef struct selene_options {
      * Copied.
      */
     const int32_t *blocked_signals;
-    /** 0 … 64; 0 with a pointer that is not NULL: none is blocked. */
+    /** Number of these signals; 0 with a pointer that is not NULL: none is blocked. @unit entries @range 0 … 64 @default 0 */
     uint64_t blocked_signal_count;
     /**
      * The name of the application, as "org.example.mail": 1 … 255 bytes of UTF-8. A store keeps the name under which it
@@ -629,15 +631,15 @@ typedef struct selene_options {
      * under another name it answers STORE_FOREIGN. Empty (default): none. Copied. Since: 0.2.
      */
     selene_text owner;
-    /** How long a run that has reached its task's timeout, and was asked to stop, may still complete; default 5 s;
-     *  0 … 24 h. Since: 0.2. */
+    /** How long a run that has reached its task's timeout, and was asked to stop, may still complete. Since: 0.2.
+     *  @unit ns @range 0 … 24 h @default 5 s */
     int64_t stop_grace;
     /** How many threads may still be in one handler after the time of their runs has ended. At this number its tasks
-     *  become ineligible (SELENE_REASON_HANDLER_STUCK). A run that gave its outcome does not count. Default 16; 1 … 1024.
-     *  Since: 0.2. */
+     *  become ineligible (SELENE_REASON_HANDLER_STUCK). A run that gave its outcome does not count. Since: 0.2.
+     *  @unit count @range 1 … 1024 @default 16 */
     uint32_t max_overrun_per_handler;
-    /** How the library's threads compete with others: a SELENE_THREADS_ number; default SELENE_THREADS_AS_HOST.
-     *  Since: 0.2. */
+    /** How the library's threads compete with others. Since: 0.2.
+     *  @unit SELENE_THREADS_ number @default SELENE_THREADS_AS_HOST */
     int32_t thread_quality;
     /**
      * Called once on each thread that the library starts for this scheduler, before any other function of the host, so
@@ -655,29 +657,34 @@ typedef struct selene_options {
     void *thread_context;
     /** Releases thread_context after the last thread has ended, or when the call fails. Since: 0.2. */
     selene_destroy_fn thread_destroy;
-    /** With SELENE_OPTIONS_SET_CLOCK what time it is when the scheduler is opened; ns, default 0. Since: 0.2. */
+    /** With SELENE_OPTIONS_SET_CLOCK what time it is when the scheduler is opened. Since: 0.2.
+     *  @unit instant @range any @default 0 */
     int64_t clock_start;
     /**
-     * How long the runs of expedited tasks (SELENE_TASK_EXPEDITED) may take in 24 h, all together, ns. A run counts from
-     * its dispatch on and until 24 h after its end; one that is in flight when the quota is used up goes on. Kept in the
-     * store. 0: no task goes before others because it is expedited. Default 10 min; 0 … 24 h, or SELENE_NEVER for no
-     * limit. Since: 0.2.
+     * How long the runs of expedited tasks (SELENE_TASK_EXPEDITED) may take in 24 h, all together. A run counts from its
+     * dispatch on and until 24 h after its end; one that is in flight when the quota is used up goes on. Kept in the
+     * store. 0: no task goes before others because it is expedited; SELENE_NEVER: there is no limit. Since: 0.2.
+     *
+     * @unit ns @range 0 … 24 h, SELENE_NEVER @default 10 min
      */
     int64_t expedited_quota;
-    /** Bytes of the stack of each of the library's threads, on which the host's handlers run, rounded up to whole pages:
-     *  64 KiB … 1 GiB. 0 (default): 8 MiB, or what the process gives its threads, if that is more. Since: 0.2. */
+    /** Bytes of the stack of each of the library's threads, on which the host's handlers run, rounded up to whole pages. 0: 8 MiB,
+     *  or what the process gives its threads, if that is more. Since: 0.2. @unit bytes @range 0, 64 KiB … 1 GiB @default 0 */
     uint64_t thread_stack_size;
     /**
      * How many windows, dispatches, changes of groups and changes of handlers selene_task_waits remembers of all tasks
      * together. Of changes of each condition, and of everything else, it remembers a quarter as many, at least 16. What
      * came before is reported as SELENE_REASON_EARLIER. Memory grows as things happen, up to about 250 bytes an entry (1 MiB by
-     * default, 16 KiB for 64). Rounded up to a power of two; default 4 096; 16 … 65 536. Since: 0.2.
+     * default, 16 KiB for 64). Rounded up to a power of two. Since: 0.2.
+     *
+     * @unit count @range 16 … 65536 @default 4096
      */
     uint64_t wait_log_entries;
-    /** Bytes of output that a run may leave (selene_run_set_output); default 1 MiB; up to 2^29. Since: 0.2. */
+    /** Bytes of output that a run may leave (selene_run_set_output). Since: 0.2. @unit bytes @range 0 … 2^29 @default 1 MiB */
     uint64_t max_output_size;
-    /** How long a task waits at least after a second run of it ended its process, ns; each further time twice as long, and
-     *  never less than its own backoff. The first time it waits for nothing. Default 30 s; 0 … 10 years. Since: 0.2. */
+    /** How long a task waits at least after a second run of it ended its process; each further time twice as long, and never
+     *  less than its own backoff. The first time it waits for nothing. Since: 0.2.
+     *  @unit ns @range 0 … 10 years @default 30 s */
     int64_t crash_pause;
 } selene_options;
 
@@ -1260,90 +1267,91 @@ enum {
 /** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
 typedef struct selene_task {
     uint32_t struct_size;
-    /** SELENE_TASK_ bits; default none. */
+    /** What it is besides. @unit SELENE_TASK_ bits @default none */
     uint32_t flags;
     /** Required. */
     selene_text id;
     /** Name of the handler; empty (default): the id. */
     selene_text handler;
-    /** A SELENE_KIND_ number; default refresh. */
+    /** How long its work takes: seconds or minutes. @unit SELENE_KIND_ number @default SELENE_KIND_REFRESH */
     int32_t kind;
-    /** A SELENE_SCHEDULE_ number; default −1. */
+    /** How often it runs. @unit SELENE_SCHEDULE_ number @default periodic with a period, else once */
     int32_t schedule;
-    /** 1 … 5; default 3. */
+    /** Greater goes before. @unit SELENE_PRIORITY_ number @default 3 */
     int32_t priority;
-    /** A SELENE_EXISTING_ number; default −1. */
+    /** What becomes of a live task of its id. @unit SELENE_EXISTING_ number @default keep of a once task, else update */
     int32_t existing;
-    /** A SELENE_RECURRENCE_ number; default after completion. */
+    /** How its periods are counted. @unit SELENE_RECURRENCE_ number @default after completion */
     int32_t recurrence;
-    /** A SELENE_BACKOFF_ number; default −1. */
+    /** How its retries are delayed. @unit SELENE_BACKOFF_ number @default none of a standing task, else exponential */
     int32_t backoff;
-    /** The estimate is the mean of this many of the last response times, 0 … 30; default 3. 0: it is always
-     *  expected_response. */
+    /** The estimate is the mean of this many of the last response times. 0: it is always expected_response.
+     *  @unit count @range 0 … 30 @default 3 */
     int32_t response_window;
-    /** Attempts of a once or periodic task until it has failed; default 0 = no limit. */
+    /** Attempts of a once or periodic task until it has failed. @unit count @range any @default 0: no limit */
     uint32_t max_attempts;
-    /** SELENE_CONSTRAINT_ bits; default none. */
+    /** What it needs to run. @unit SELENE_CONSTRAINT_ bits @default none */
     uint32_t constraints;
-    /** Number of tags, at most 16; default 0. */
+    /** Number of the tags. @unit entries @range 0 … 16 @default 0 */
     uint32_t tag_count;
-    /** The tags; repeated ones count once. */
+    /** The tags; repeated ones count once. Copied. */
     const selene_text *tags;
-    /** Response time expected while none is known, ns; 0 … 24 h. Default −1, not said: the mean of the last response_window
-     *  response times of its handler's runs, of whatever task, when it is registered, updated or started as a successor;
-     *  while its handler has none, or if response_window is 0, nobody knows it: then 5 s are planned for it, and it fits into
-     *  what is left of a window, however little, unless the fit is strict. */
+    /** Response time expected while none is known. −1, not said: the mean of the last response_window response times of its
+     *  handler's runs, of whatever task, when it is registered, updated or started as a successor; while its handler has none,
+     *  or if response_window is 0, nobody knows it: then 5 s are planned for it, and it fits into what is left of a window,
+     *  however little, unless the fit is strict. @unit ns @range -1, 0 … 24 h @default -1 */
     int64_t expected_response;
-    /** ns from registration to the earliest begin; 0 … 10 years, default 0. */
+    /** From registration to the earliest begin. @unit ns @range 0 … 10 years @default 0 */
     int64_t initial_delay;
-    /** ns, for periodic tasks only, which it is required for: 1 ms … 10 years. Default 0: none. */
+    /** From period to period. @unit ns @when periodic, which require it @range 1 ms … 10 years @default 0: none */
     int64_t period;
-    /** ns; 0 (default): the first run may come at once. Up to period: it comes only in the last flex of the
-     *  first period. For periodic tasks only. */
+    /** The first run comes only in the last flex of the first period; 0: it may come at once.
+     *  @unit ns @when periodic @range 0 … period @default 0 */
     int64_t flex;
-    /** First delay before a retry, ns; default 30 s; clamped into the scheduler's backoff bounds. */
+    /** First delay before a retry; clamped into the scheduler's backoff bounds. @unit ns @range 0 … @default 30 s */
     int64_t backoff_delay;
     /** Bytes handed to each run; default none. Copied. */
     const void *input;
-    /** Number of these bytes; at most the scheduler's max_input_size. */
+    /** Number of these bytes; at most the scheduler's max_input_size. @unit bytes @range 0 … max_input_size @default 0 */
     int64_t input_length;
-    /** ns from its dispatch after which a run is asked to stop (SELENE_STOP_TIMED_OUT). It may still complete for the
+    /** From its dispatch, after which a run is asked to stop (SELENE_STOP_TIMED_OUT). It may still complete for the
      *  scheduler's stop_grace, never past the deadline of its window; then it is over, expired, which counts as failed, and
-     *  its lane goes to the next task. 0 … 24 h; default 0: none. Since: 0.2. */
+     *  its lane goes to the next task. Since: 0.2. @unit ns @range 0 … 24 h @default 0: none */
     int64_t timeout;
-    /** ns without a call of selene_run_progress, or from dispatch to the first, after which a run is asked to stop
-     *  (SELENE_STOP_STALLED); what follows is as for timeout, and the earlier of both asks. 0 … 24 h; default 0: none.
-     *  Since: 0.2. */
+    /** Without a call of selene_run_progress, or from dispatch to the first, after which a run is asked to stop
+     *  (SELENE_STOP_STALLED); what follows is as for timeout, and the earlier of both asks. Since: 0.2.
+     *  @unit ns @range 0 … 24 h @default 0: none */
     int64_t stall_limit;
     /** Lengthens its initial delay and each of its periods by a random part of at most this many per mille, so that a
      *  fleet does not wake all at once. The first begin stays within flex, and anchored periods keep their grid: each
      *  begin comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from
-     *  the scheduler's seed; an update that changes neither delay, period, flex, recurrence nor jitter draws none. 0 … 1000; default 0. Since: 0.2. */
+     *  the scheduler's seed; an update that changes neither delay, period, flex, recurrence nor jitter draws none.
+     *  Since: 0.2. @unit per mille @range 0 … 1000 @default 0 */
     uint32_t jitter;
-    /** Number of the ids in after. Since: 0.2. */
+    /** Number of the ids in after. Since: 0.2. @unit entries @when once @range 0 … 16 @default 0 */
     uint32_t after_count;
     /** The group that it is in (selene_group_set_limit); empty (default): none. At most 255 bytes, as an id. Since: 0.2. */
     selene_text group;
     /** Ids of the tasks that it comes after: registered once tasks (so no cycle is possible), each with the length in
-     *  bytes (−1: NUL-terminated); duplicates count once. At most 16; for once tasks only, and not with append. It
+     *  bytes (−1: NUL-terminated); duplicates count once. For once tasks only, and not with append. It
      *  waits (SELENE_STATE_BLOCKED, without a place of its kind's limit) until all of them have succeeded, then starts
      *  as if registered at that moment, in the next free place. If one of them fails, it fails; if one is cancelled or
      *  replaced, it is cancelled, and so is what comes after it. Tasks that have already ended when it is registered
      *  count the same. Their records are kept until it is over, so its handler can read what they left
      *  (selene_task_get_output). Default: none. Copied. Since: 0.2. */
     const selene_text *after;
-    /** ns from registration (of a successor, and of what comes after others: from its start) to its latest begin. For
-     *  once tasks only. In the last tenth of the time in which it may begin, at most 15 min, it is picked before all
-     *  others of its kind, the earliest latest begin first. A task that still waits when the instant has passed, for
-     *  whatever reason, or that could be retried only after it, has failed (SELENE_STOP_TOO_LATE); a run in flight goes
-     *  on. More than initial_delay, up to 10 years; default 0: none. Since: 0.2. */
+    /** From registration (of a successor, and of what comes after others: from its start) to its latest begin. In the last
+     *  tenth of the time in which it may begin, at most 15 min, it is picked before all others of its kind, the earliest
+     *  latest begin first. A task that still waits when the instant has passed, for whatever reason, or that could be retried
+     *  only after it, has failed (SELENE_STOP_TOO_LATE); a run in flight goes on. More than initial_delay. Since: 0.2.
+     *  @unit ns @when once @range 0, initial_delay … 10 years @default 0: none */
     int64_t latest_begin;
     /** Names of conditions of the host (selene_condition_define) that must be satisfied, each with the length in bytes
-     *  (−1: NUL-terminated), at most 255 bytes, as an id; duplicates count once. At most 32, and 32 different ones in a
+     *  (−1: NUL-terminated), at most 255 bytes, as an id; duplicates count once. There may be 32 different ones in a
      *  scheduler. A condition that is not defined, or that the host has not set, is not satisfied. A run that loses one
      *  is stopped (SELENE_STOP_CONSTRAINT_LOST). Default: none. Copied. Since: 0.2. */
     const selene_text *conditions;
-    /** Number of the names in conditions. Since: 0.2. */
+    /** Number of the names in conditions. Since: 0.2. @unit entries @range 0 … 32 @default 0 */
     uint32_t condition_count;
     /** 0. */
     uint32_t reserved;
@@ -2110,16 +2118,17 @@ enum {
 /** An opportunity to work. Initialise with SELENE_WINDOW_INIT. */
 typedef struct selene_window {
     uint32_t struct_size;
-    /** SELENE_WINDOW_ bits; default none. */
+    /** How it picks and who calls handlers. @unit SELENE_WINDOW_ bits @default none */
     uint32_t flags;
-    /** SELENE_KIND_ bits. 0 (default): all kinds of which a window may begin: those that are switched on, of which none is open
-     *  and whose minimum interval has passed. If there are none, the call is refused for the first of these reasons. */
+    /** Of which tasks it is. 0: all kinds of which a window may begin: those that are switched on, of which none is open
+     *  and whose minimum interval has passed. If there are none, the call is refused for the first of these reasons.
+     *  @unit SELENE_KIND_ bits @default 0 */
     uint32_t kinds;
-    /** Runs at a time: 1 (default) … 1024. */
+    /** Runs at a time. @unit count @range 1 … 1024 @default 1 */
     uint32_t lanes;
-    /** ns from begin to deadline: 1 ms … 24 h; default 30 s. */
+    /** From begin to deadline. @unit ns @range 1 ms … 24 h @default 30 s */
     int64_t budget;
-    /** ns kept free at the end, in which runs are asked to stop: 0 … budget; −1 (default): budget / 20. */
+    /** Kept free at the end, in which runs are asked to stop; −1: budget / 20. @unit ns @range -1, 0 … budget @default -1 */
     int64_t reserve;
     /**
      * Empty (default): all tasks of the kinds. Else the id of the one task to run now, whatever its rank, cost, delay
@@ -4182,37 +4191,36 @@ enum {
 /** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */
 typedef struct selene_driver {
     uint32_t struct_size;
-    /** SELENE_DRIVER_ bits; default none. */
+    /** How its windows are. @unit SELENE_DRIVER_ bits @default none */
     uint32_t flags;
-    /** Budgets of the windows that it opens, 1 ms … 24 h: such a window has a deadline, at which its runs are over. 0 (default):
-     *  nobody has decided a deadline. Under the profiles apple and strict, which ration time, windows then have 30 s and
-     *  10 min. Otherwise they are open-ended: they pick runs for that long, without a reserve; then the next window may begin,
+    /** Budget of the refresh windows that it opens: such a window has a deadline, at which its runs are over. 0: nobody has
+     *  decided a deadline. Under the profiles apple and strict, which ration time, windows then have 30 s, and 10 min of
+     *  processing. Otherwise they are open-ended: they pick runs for that long, without a reserve; then the next window may begin,
      *  and runs in flight go on, without a deadline but their task's timeout and stall_limit (their deadline is SELENE_NEVER);
      *  they still take from the lanes, and the report comes with the last of them. In any case cut to what the ledger leaves,
-     *  but not below 30 s: then it waits for room. */
+     *  but not below 30 s: then it waits for room. @unit ns @range 0 … 24 h @default 0 */
     int64_t refresh_budget;
+    /** The same for processing. @unit ns @range 0 … 24 h @default 0 */
     int64_t processing_budget;
-    /** Lanes of the windows, 1 … 1024. Defaults 1. */
+    /** Lanes of refresh windows. @unit count @range 1 … 1024 @default 1 */
     uint32_t refresh_lanes;
+    /** Lanes of windows for processing. @unit count @range 1 … 1024 @default 1 */
     uint32_t processing_lanes;
-    /** SELENE_KIND_ bits of the windows that it opens; default both. Windows of other kinds are left to the host.
-     *  Since: 0.2. */
+    /** Of the windows that it opens; 0: both. Windows of other kinds are left to the host. Since: 0.2.
+     *  @unit SELENE_KIND_ bits @default 0 */
     uint32_t kinds;
     /** 0. */
     uint32_t reserved;
-    /** ns kept free at the end of each window that has a deadline, in which runs are asked to stop: 0 … 24 h, at most the window's budget; −1
-     *  (default): budget / 20. Since: 0.2. */
+    /** Kept free at the end of each window that has a deadline, in which runs are asked to stop; at most the window's budget;
+     *  −1: budget / 20. Since: 0.2. @unit ns @range -1, 0 … 24 h @default -1 */
     int64_t reserve;
-    /** Least time between the begins of two windows of one kind, ns, 0 … 10 years; default 0. If it exceeds the minimum
-     *  interval of the kind, it replaces it: a standing task then wants a window that often. Since: 0.2. */
+    /** Least time between the begins of two windows of one kind. If it exceeds the minimum interval of the kind, it replaces
+     *  it: a standing task then wants a window that often. Since: 0.2. @unit ns @range 0 … 10 years @default 0 */
     int64_t every;
 } selene_driver;
 
 #define SELENE_DRIVER_INIT                                                                         \
-    {                                                                                              \
-        SELENE_SIZE(selene_driver), 0, 0, 0, 1, 1, SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING,   \
-            0, -1, 0                                                                               \
-    }
+    { SELENE_SIZE(selene_driver), 0, 0, 0, 1, 1, 0, 0, -1, 0 }
 
 /**
  * Writes the defaults into driver, as SELENE_DRIVER_INIT does.

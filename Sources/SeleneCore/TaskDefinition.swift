@@ -41,11 +41,7 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
         "schedule", numbers.schedule, -1, 2, .number,
         "-1 (periodic with a period, else once), 0 (standing), 1 (once) or 2 (periodic)")
     }
-    guard (1...5).contains(numbers.priority) else { throw .range("priority", numbers.priority, 1, 5) }
-    try units.check("expected_response", numbers.expectedResponse, 0, Time.longestRun, or: -1)
-    guard (0...Int32(mostResponseTimes)).contains(numbers.responseWindow) else {
-      throw .range("response_window", numbers.responseWindow, 0, Int64(mostResponseTimes))
-    }
+    try numbers.checkRanges(units)
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
     for index in draft.tags.indices { try Identifier.check(draft.tags[index], "tags", entry: index) }
     if draft.group.count > 0 { try Identifier.check(draft.group, "group") }
@@ -74,7 +70,6 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     if existing.appends && schedule != .once {
       throw SeleneError(.invalidArgument, "existing", "append is for once tasks only")
     }
-    try units.check("initial_delay", numbers.initialDelay, 0, Time.tenYears)
     if schedule == .periodic {
       try units.check("period", numbers.period, 1, Time.tenYears)
       try units.check("flex", numbers.flex, 0, numbers.period, "0 … period")
@@ -92,9 +87,6 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard UInt8(exactly: numbers.backoff).flatMap(BackoffPolicy.init) != nil else {
       throw .range("backoff", numbers.backoff, -1, 2)
     }
-    try units.check("backoff_delay", numbers.backoffDelay, 0, .max)
-    try units.check("timeout", numbers.timeout, 0, Time.longestRun)
-    try units.check("stall_limit", numbers.stallLimit, 0, Time.longestRun)
     if numbers.latestBegin != 0 {
       guard schedule == .once else {
         throw SeleneError(.invalidArgument, "latest_begin", "is for once tasks only")
@@ -103,7 +95,6 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
         "latest_begin", numbers.latestBegin, numbers.initialDelay + 1, Time.tenYears,
         "0, or more than initial_delay and at most 10 years")
     }
-    guard numbers.jitter <= 1000 else { throw .range("jitter", numbers.jitter, 0, 1000) }
     guard draft.input.count <= maxInput else {
       throw .range("input_length", draft.input.count, 0, Int64(maxInput), .bytes).code(.tooLarge)
     }

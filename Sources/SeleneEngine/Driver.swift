@@ -10,7 +10,8 @@ package struct DriverDraft {
   package var budgets = PerKind<Span>(repeating: 0)
   package var lanes = PerKind<UInt32>(repeating: 1)
   package var hasLanes = false
-  package var kinds = KindSet.all.rawValue
+  /// 0: all.
+  package var kinds: UInt32 = 0
   /// −1: a twentieth of the budget.
   package var reserve: Span = -1
   package var every: Span = 0
@@ -55,7 +56,7 @@ struct DriverTerms: Sendable, Equatable {
         throw .range(field.lanes, draft.lanes[kind], 1, Int64(Window.mostLanes))
       }
     }
-    guard draft.kinds != 0 && draft.kinds & ~KindSet.all.rawValue == 0 else {
+    guard draft.kinds & ~KindSet.all.rawValue == 0 else {
       throw .kinds("kinds", draft.kinds)
     }
     try units.check("reserve", draft.reserve, 0, Time.longestRun, or: -1, "-1 (budget / 20), or 0 … 24 h")
@@ -66,7 +67,7 @@ struct DriverTerms: Sendable, Equatable {
       limited.formUnion(KindSet(kind))
     }
     (self.budgets, self.limited) = (budgets, limited)
-    (lanes, kinds) = (draft.lanes, KindSet(rawValue: draft.kinds))
+    (lanes, kinds) = (draft.lanes, draft.kinds == 0 ? .all : KindSet(rawValue: draft.kinds))
     (reserve, every) = (draft.reserve == -1 ? nil : draft.reserve, draft.every)
     (strictFit, isRolling, together) = (draft.strictFit, draft.isRolling, draft.together)
     isGoverned = draft.isGoverned

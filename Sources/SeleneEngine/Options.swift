@@ -65,10 +65,7 @@ package struct Options: Sendable {
   /// The name of the application, or nil.
   let owner: Bytes?
 
-  static let greatestInput: UInt64 = 1 << 29
-  static let mostOverrunThreads: UInt32 = 1024
   static let stackSizes: ClosedRange<UInt64> = 1 << 16...1 << 30
-  static let waitLogs: ClosedRange<UInt64> = 16...1 << 16
 
   /// Checks every field.
   ///
@@ -77,30 +74,9 @@ package struct Options: Sendable {
   package init(_ draft: borrowing OptionsDraft, _ units: Units) throws(SeleneError) {
     try units.check("maximum_backoff", draft.maximumBackoff, 0, Time.tenYears)
     try units.check("minimum_backoff", draft.minimumBackoff, 0, draft.maximumBackoff, "0 … maximum_backoff")
-    try units.check("minimum_interval_refresh", draft.minimumIntervalRefresh, 0, Time.tenYears)
-    try units.check("minimum_interval_processing", draft.minimumIntervalProcessing, 0, Time.tenYears)
-    try units.check("release_after", draft.releaseAfter, 0, Time.tenYears)
-    guard draft.backoffJitter <= 1000 else { throw .range("backoff_jitter", draft.backoffJitter, 0, 1000) }
-    guard draft.maxOverrunThreads <= Self.mostOverrunThreads else {
-      throw .range("max_overrun_threads", draft.maxOverrunThreads, 0, Int64(Self.mostOverrunThreads))
-    }
-    guard (1...Self.mostOverrunThreads).contains(draft.maxOverrunPerHandler) else {
-      throw .range("max_overrun_per_handler", draft.maxOverrunPerHandler, 1, Int64(Self.mostOverrunThreads))
-    }
-    try units.check("stop_grace", draft.stopGrace, 0, Time.longestRun)
-    guard draft.maxInputSize <= Self.greatestInput else {
-      throw .range("max_input_size", draft.maxInputSize, 0, Int64(Self.greatestInput), .bytes)
-    }
-    try units.check("crash_pause", draft.crashPause, 0, Time.tenYears)
-    guard draft.maxOutputSize <= Self.greatestInput else {
-      throw .range("max_output_size", draft.maxOutputSize, 0, Int64(Self.greatestInput), .bytes)
-    }
+    try draft.checkRanges(units)
     try units.check(
       "expedited_quota", draft.expeditedQuota, 0, Time.day, or: Time.never, "0 … 24 h, or SELENE_NEVER for no limit")
-    guard Self.waitLogs.contains(draft.waitLogEntries) else {
-      throw .range(
-        "wait_log_entries", draft.waitLogEntries, Int64(Self.waitLogs.lowerBound), Int64(Self.waitLogs.upperBound))
-    }
     var policy = Policy()
     policy.expeditedQuota = draft.expeditedQuota
     policy.waitLogEntries = draft.waitLogEntries

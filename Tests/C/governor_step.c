@@ -719,7 +719,7 @@ static void test_misuse(void) {
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
         if (field == 6) driver.flags = 32;
         if (field == 7) driver.processing_budget = INT64_MAX;
-        if (field == 8) driver.kinds = 0;
+        if (field == 8) driver.kinds = 7;
         if (field == 9) driver.kinds = 4;
         if (field == 10) driver.reserve = -2;
         if (field == 11) driver.every = -1;

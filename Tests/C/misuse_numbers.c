@@ -60,40 +60,13 @@ static void try_numbers(const struct number *numbers, size_t count, const void *
     }
 }
 
-static const struct number task_numbers[] = {
-    {NUMBER(selene_task, kind), {-1, 0, 3, 99, INT32_MIN, INT32_MAX, MARK}, {1, 2, MARK}},
+#include "ranges.h"
+
+/** Where the task is not periodic. */
+static const struct number plain_numbers[] = {
     {NUMBER(selene_task, schedule), {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {-1, 0, 1, MARK}},
-    {NUMBER(selene_task, priority),
-     {0, 6, -1, 99, INT32_MIN, INT32_MAX, 257, MARK},
-     {1, 2, 3, 4, 5, MARK}},
-    {NUMBER(selene_task, existing),
-     {-2, 6, 99, INT32_MIN, INT32_MAX, 256, MARK},
-     {-1, 0, 1, 2, 5, MARK}},
-    {NUMBER(selene_task, recurrence),
-     {-1, 3, 99, INT32_MIN, INT32_MAX, 256, MARK},
-     {0, 1, 2, MARK}},
-    {NUMBER(selene_task, backoff),
-     {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK},
-     {-1, 0, 1, 2, MARK}},
-    {NUMBER(selene_task, response_window),
-     {-1, 31, 99, INT32_MIN, INT32_MAX, 256, MARK},
-     {0, 1, 30, MARK}},
-    {NUMBER(selene_task, max_attempts), {MARK}, {0, 1, UINT32_MAX, MARK}},
-    {NUMBER(selene_task, constraints),
-     {256, 257, 0x80000000, UINT32_MAX, MARK},
-     {0, 1, 3, 4, 128, 255, MARK}},
-    {NUMBER(selene_task, expected_response),
-     {1, SELENE_MILLISECOND - 1, -2, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
-     {-1, 0, SELENE_MILLISECOND, SELENE_DAY, MARK}},
-    {NUMBER(selene_task, initial_delay),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
-    /* Where the task is not periodic. */
     {NUMBER(selene_task, period), {-1, SELENE_HOUR, INT64_MIN, INT64_MAX, MARK}, {0, MARK}},
     {NUMBER(selene_task, flex), {-1, SELENE_HOUR, INT64_MIN, INT64_MAX, MARK}, {0, MARK}},
-    {NUMBER(selene_task, backoff_delay),
-     {1, SELENE_MILLISECOND - 1, MARK},
-     {0, SELENE_MILLISECOND, SELENE_DAY, TEN_YEARS, INT64_MAX, MARK}},
 };
 
 static const struct number periodic_numbers[] = {
@@ -115,6 +88,7 @@ static const struct number flex_numbers[] = {
 static void test_task_numbers(void) {
     selene_task task = task_of("numbers");
     try_numbers(task_numbers, COUNT(task_numbers), &task, sizeof task, use_task);
+    try_numbers(plain_numbers, COUNT(plain_numbers), &task, sizeof task, use_task);
     task.schedule = SELENE_SCHEDULE_PERIODIC;
     task.kind = SELENE_KIND_PROCESSING;
     task.period = SELENE_MILLISECOND;
@@ -141,19 +115,6 @@ static void test_backoff_delay_clamped(void) {
     }
     CHECK_OK(selene_scheduler_close(s, 0));
 }
-
-static const struct number window_numbers[] = {
-    {NUMBER(selene_window, kinds), {4, 7, 0x80000000, UINT32_MAX, MARK}, {0, 1, 2, 3, MARK}},
-    {NUMBER(selene_window, lanes),
-     {0, 1025, 9999, 0x80000000, UINT32_MAX, MARK},
-     {1, 2, 64, 1024, MARK}},
-    {NUMBER(selene_window, budget),
-     {1, SELENE_MILLISECOND - 1, 0, -1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
-     {SELENE_MILLISECOND, SELENE_SECOND, SELENE_DAY, MARK}},
-    {NUMBER(selene_window, reserve),
-     {1, SELENE_MILLISECOND - 1, -2, -99, INT64_MIN, 30 * SELENE_SECOND + 1, INT64_MAX, MARK},
-     {-1, 0, SELENE_MILLISECOND, 30 * SELENE_SECOND, MARK}},
-};
 
 static void test_window_numbers(void) {
     static selene_status (*const uses[])(selene_scheduler, const void *) = {use_begin, use_run,
@@ -208,60 +169,6 @@ static void test_window_combinations(void) {
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
-static const struct number options_numbers[] = {
-    {NUMBER(selene_options, permitted_count), {MARK}, {0, MARK}},
-    {NUMBER(selene_options, max_pending_refresh), {MARK}, {0, 1, 1000000, UINT32_MAX, MARK}},
-    {NUMBER(selene_options, max_pending_processing), {MARK}, {0, 1, 1000000, UINT32_MAX, MARK}},
-    {NUMBER(selene_options, minimum_backoff),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, 5 * SELENE_HOUR + 1, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, 5 * SELENE_HOUR, MARK}},
-    {NUMBER(selene_options, maximum_backoff),
-     {-1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {10 * SELENE_SECOND, TEN_YEARS, MARK}},
-    {NUMBER(selene_options, minimum_interval_refresh),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
-    {NUMBER(selene_options, minimum_interval_processing),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
-    {NUMBER(selene_options, release_after),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, ABOVE_TEN_YEARS, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, TEN_YEARS, MARK}},
-    {NUMBER(selene_options, backoff_jitter),
-     {1001, 0x80000000, UINT32_MAX, MARK},
-     {0, 1, 1000, MARK}},
-    {NUMBER(selene_options, max_overrun_threads),
-     {1025, 0x80000000, UINT32_MAX, MARK},
-     {0, 1, 1024, MARK}},
-    {NUMBER(selene_options, stop_grace),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_DAY + 1, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, SELENE_DAY, MARK}},
-    {NUMBER(selene_options, thread_stack_size),
-     {1, 65535, (INT64_C(1) << 30) + 1, -1, INT64_MIN, INT64_MAX, MARK},
-     {0, 65536, 65537, INT64_C(1) << 30, MARK}},
-    {NUMBER(selene_options, thread_quality), {-1, 2, INT32_MIN, INT32_MAX, MARK}, {0, 1, MARK}},
-    {NUMBER(selene_options, wait_log_entries),
-     {0, 1, 15, 65537, -1, INT64_MIN, INT64_MAX, MARK},
-     {16, 17, 4096, 65536, MARK}},
-    {NUMBER(selene_options, expedited_quota),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_DAY + 1, SELENE_NEVER - 1, MARK},
-     {0, SELENE_MILLISECOND, SELENE_DAY, SELENE_NEVER, MARK}},
-    {NUMBER(selene_options, max_overrun_per_handler),
-     {0, 1025, 0x80000000, UINT32_MAX, MARK},
-     {1, 2, 1024, MARK}},
-    {NUMBER(selene_options, seed), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
-    {NUMBER(selene_options, clock_start), {MARK}, {0, -1, INT64_MIN, INT64_MAX, MARK}},
-    {NUMBER(selene_options, max_input_size),
-     {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
-     {0, 1, INT64_C(1) << 29, MARK}},
-    {NUMBER(selene_options, crash_pause),
-     {1, SELENE_MILLISECOND - 1, -1, INT64_MIN, SELENE_DAY * 3653 + 1, INT64_MAX, MARK},
-     {0, SELENE_MILLISECOND, SELENE_DAY * 3653, MARK}},
-    {NUMBER(selene_options, max_output_size),
-     {(INT64_C(1) << 29) + 1, -1, INT64_MIN, INT64_MAX, MARK},
-     {0, 1, INT64_C(1) << 29, MARK}},
-};
-
 static void test_options_numbers(void) {
     selene_options options = SELENE_OPTIONS_INIT;
     try_numbers(options_numbers, COUNT(options_numbers), &options, sizeof options, use_options);
@@ -272,6 +179,11 @@ static void test_options_numbers(void) {
     REFUSED(SELENE_ERROR_INVALID_ARGUMENT, "backoff",
             selene_scheduler_open(&options, &outs.handle));
     CHECK_OK(selene_scheduler_close(watched, 0));
+}
+
+static void test_driver_numbers(void) {
+    const selene_driver driver = SELENE_DRIVER_INIT;
+    try_numbers(driver_numbers, COUNT(driver_numbers), &driver, sizeof driver, use_driver_open);
 }
 
 static void test_call_numbers(void) {
@@ -579,6 +491,8 @@ int main(int argc, char **argv) {
     run_test("C5 combinations of a window that do not exist are refused", test_window_combinations);
     run_test("8.4 numbers of the options outside their range are refused, at its ends accepted",
              test_options_numbers);
+    run_test("G7 numbers of a driver outside their range are refused, at its ends accepted",
+             test_driver_numbers);
     run_test("P6 numbers of calls outside their range are refused and change nothing",
              test_call_numbers);
     run_test("N10 N22 numbers of a node outside their range are refused, at its ends accepted",

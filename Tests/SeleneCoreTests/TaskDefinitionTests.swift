@@ -31,7 +31,7 @@ import Testing
     "T2 the existing and backoff policies follow the schedule where they are not given",
     arguments: [
       (Schedule.standing, ExistingPolicy.update, BackoffPolicy.none), (.once, .keep, .exponential),
-      (.periodic, .keep, .exponential),
+      (.periodic, .update, .exponential),
     ])
   func defaultsBySchedule(schedule: Schedule, existing: ExistingPolicy, backoff: BackoffPolicy) throws {
     let task = try Recipe("a", schedule).define()
@@ -53,7 +53,8 @@ import Testing
 
   /// Each field that is not the task's own alone: what sets it to something that is not its default.
   private static let terms: [@Sendable (inout Recipe) -> Void] = [
-    { $0.kind = 2 }, { $0.schedule = 1 }, { $0.priority = 5 }, { $0.existing = 1 }, { $0.recurrence = 1 },
+    { $0.kind = 2 }, { ($0.schedule, $0.period) = (1, 0) }, { $0.priority = 5 }, { $0.existing = 1 },
+    { $0.recurrence = 1 },
     { $0.backoff = 1 }, { $0.responseWindow = 7 }, { $0.maxAttempts = 9 }, { $0.constraints = 3 },
     { $0.expectedResponse = 11 }, { $0.initialDelay = 13 }, { $0.period = 2 * Time.hour }, { $0.flex = 17 },
     { $0.backoffDelay = 31 * Time.second }, { $0.handler = "another" }, { $0.tags = ["one"] }, { $0.tags = ["two"] },
@@ -99,7 +100,7 @@ import Testing
     static let hour: Int64 = 3_600_000_000_000
     static let all = [
       Field("kind", [1, 2], not: [-1, 0, 3, 99, 257, 258]) { $0.kind = Int32($1) },
-      Field("schedule", [0, 1], not: [-1, 3, 99, 256]) { $0.schedule = Int32($1) },
+      Field("schedule", [-1, 0, 1], not: [-2, 3, 99, 256]) { $0.schedule = Int32($1) },
       Field("priority", [1, 2, 3, 4, 5], not: [-1, 0, 6, 99, 257]) { $0.priority = Int32($1) },
       Field("existing", [-1, 0, 1, 2, 3, 4, 5], not: [-2, 6, 99, 256]) { $0.existing = Int32($1) },
       Field("recurrence", [0, 1, 2], not: [-1, 3, 99]) { $0.recurrence = Int32($1) },
@@ -132,12 +133,22 @@ import Testing
     }
   }
 
-  @Test("T2 a periodic task needs a period; others ignore period and flex")
+  @Test("T2 a periodic task needs a period; others have neither period nor flex")
   func period() throws {
     #expect(refusal { try Recipe("a", .periodic, { $0.period = 0 }).define() } == .invalidArgument)
-    let once = try Recipe("a", .once, { ($0.period, $0.flex) = (-5, -7) }).define()
-    #expect(once.period == 0)
-    #expect(once.flex == 0)
+    for schedule in [Schedule.standing, .once] {
+      for wrong in [1, Time.hour, -5] {
+        #expect(refusal { try Recipe("a", schedule, { $0.period = wrong }).define() } == .invalidArgument)
+        #expect(refusal { try Recipe("a", schedule, { $0.flex = wrong }).define() } == .invalidArgument)
+      }
+    }
+  }
+
+  @Test("T2 a schedule that is not said is periodic with a period, else once")
+  func unsaidSchedule() throws {
+    #expect(try Recipe("a", { $0.schedule = -1 }).define().schedule == .once)
+    #expect(try Recipe("a", { ($0.schedule, $0.period) = (-1, Time.hour) }).define().schedule == .periodic)
+    #expect(refusal { try Recipe("a", { ($0.schedule, $0.flex) = (-1, Time.hour) }).define() } == .invalidArgument)
   }
 
   @Test("T5 append is for once tasks only", arguments: [Schedule.standing, .periodic])

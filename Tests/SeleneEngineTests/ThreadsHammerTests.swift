@@ -145,7 +145,8 @@ import Testing
     ) {
       ($0.handler, $0.tags) = (chance.pick(names), ["tag\(chance.below(3))"])
       ($0.expectedResponse, $0.constraints) = (chance.pick([0, millisecond]), chance.pick([0, 0, 1, 2]))
-      ($0.period, $0.backoff) = (chance.pick([1, millisecond]), chance.pick([-1, 0]))
+      $0.backoff = chance.pick([-1, 0])
+      if schedule == .periodic { $0.period = chance.pick([1, millisecond]) }
     }
     shared.call("register", [.invalidArgument, .tooManyPending, .unavailable]) { try shared.host.register(recipe) }
   }

@@ -229,8 +229,11 @@ final class Walk {
       if schedule == .once && chance.once(in: 2) {
         $0.flags |= TaskDefinition.expedited | (chance.once(in: 3) ? TaskDefinition.refuseOutOfQuota : 0)
       }
-      $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
-      $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])
+      // Of what is not periodic they are refused.
+      if schedule == .periodic || chance.once(in: 20) {
+        $0.period = chance.pick([10 * Time.second, Time.minute, Time.hour])
+        $0.flex = chance.pick([0, 3 * Time.second, 10 * Time.second])
+      }
       if schedule == .once && chance.once(in: 2) {
         // Most often such as can be waited for.
         let once = Self.ids.filter { model[$0]?.definition.schedule == .once && $0 != id }

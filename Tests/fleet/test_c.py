@@ -389,10 +389,15 @@ def test_v7_what_a_killed_worker_ran_runs_elsewhere_and_no_attempt_counts(
     with start("judge", lease=9000) as judge:
         dead.end(signal.SIGKILL)
         wait(lambda: fleet.rows("select 1 from worker where name = 'judge'"))
-        fleet.rows(
-            "update worker set expires = case name when 'dead' then 0 else expires end, steady = 0, beaten = now_ns()"
-        )
-        wait(lambda: fleet.one("select count(*) from slot where stop = 7") == 3)
+
+        def is_judged() -> bool:
+            # Said again: on a busy machine the judge may find that it was late itself, and wait until it is steady.
+            fleet.rows(
+                "update worker set expires = case name when 'dead' then 0 else expires end, steady = 0, beaten = now_ns()"
+            )
+            return bool(fleet.one("select count(*) from slot where stop = 7") == 3)
+
+        wait(is_judged)
         assert fleet.rows("select distinct attempts, line & 1, quarantined from slot where stop = 7") == [(0, 1, True)]
         # Nothing else waits for them.
         wait(lambda: fleet.one("select count(*) from history") == 20)

@@ -482,7 +482,7 @@ def test_n36_what_is_installed_has_one_engine(fleet: Fleet, programs: dict[str, 
         fleet.rows("select register('a', handler => 'send')")
         wait(lambda: fleet.one("select count(*) from history") == 1)
         maps = Path(f"/proc/{daemon.process.pid}/maps").read_text()
-        assert "/opt/lib/libselened-fleet.so.1" in maps
+        assert "/opt/lib/libselened-fleet.so." in maps
         assert "libpq.so" in maps
         assert "libselene.so" not in maps
         assert member.end() == 0

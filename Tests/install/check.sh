@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 tree=$PWD
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 version=$(sed -n 's/^#define SELENE_VERSION_STRING "\(.*\)"/\1/p' include/selene.h)
-soname=libselene.so.${version%%.*}
+soname=libselene.so.1
 failed=0
 
 # check NAME COMMAND...: one test; what it printed is shown if it fails.

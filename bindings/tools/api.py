@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,11 +35,21 @@ POINTER = 8
 LABELS = ("Ownership:", "Thread:", "Since:")
 #: What the words of anything but a function are.
 SAID = ("summary", "details", "since")
+#: What is said of a number as facts: what it counts, what is allowed, in which tasks, what it is if it is not set.
+TAGS = ("unit", "range", "when", "default")
+#: The structs that a host fills, each number of which says so.
+FILLED = ("selene_options", "selene_task", "selene_window", "selene_driver")
+#: Factors of the units in which numbers are written.
+FACTORS = {
+    "": 1, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "years": 3653 * 86400 * 10**8,
+    "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+}  # fmt: skip
 
 
 def clang(*options: str, text: str) -> str:
     """What clang prints for a C file with this text."""
-    command = [os.environ.get("CLANG", "clang"), "-std=c11", f"-I{HEADER.parent}", *options, "-xc", "-"]
+    commands = f"-fcomment-block-commands={','.join(TAGS)}"
+    command = [os.environ.get("CLANG", "clang"), "-std=c11", f"-I{HEADER.parent}", commands, *options, "-xc", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
@@ -125,6 +136,8 @@ def described(node: Node) -> Node:
             more["result"] = words(part)
         elif part["kind"] == "ParamCommandComment":
             more.setdefault("given", {})[part["param"]] = words(part)
+        elif part["kind"] == "BlockCommandComment" and part["name"] in TAGS:
+            more[part["name"]] = words(part)
         elif part["kind"] != "VerbatimLineComment":
             raise ValueError(f"{node.get('name')}: unexpected {part['kind']} in its comment")
     if not plain:
@@ -139,6 +152,47 @@ def sentence(text: str) -> tuple[str, str]:
     return (text, "") if end < 0 else (text[: end + 1], text[end + 2 :])
 
 
+# ---- facts ----
+
+
+def worth(text: str, constants: dict[str, int]) -> int | str:
+    """A value of a range: "24 h", "2^29", a constant of the header; or the name of the field that bounds it."""
+    if (number_of := re.fullmatch(r"(-?\d+)\s*([A-Za-z]*)", text)) and number_of[2] in FACTORS:
+        return int(number_of[1]) * FACTORS[number_of[2]]
+    if power := re.fullmatch(r"2\^(\d+)", text):
+        return 1 << int(power[1])
+    return constants.get(text, text)
+
+
+def facts(found: Node, struct: str, field: str, enums: dict[str, int]) -> Node:
+    """What the tags of a field say: unit, range (its ends, null where the type ends), also, bits, when, default."""
+    if "unit" not in found:
+        return {}
+    made: Node = {"unit": found["unit"]}
+    prefix, _, form = found["unit"].partition(" ")
+    if prefix.startswith("SELENE_"):
+        values = [value for name, value in enums.items() if name.startswith(prefix)]
+        if not values:
+            raise ValueError(f"{struct}.{field}: no constant begins with {prefix}")
+        if form == "bits":
+            made["bits"] = sum(values)
+        else:
+            made["range"] = [min(values), max(values)]
+    elif "range" in found and found["range"] != "any":
+        items = found["range"].split(", ")
+        (whole,) = (item for item in items if "…" in item)
+        also = [item for item in items if item is not whole]
+        low, _, high = (part.strip() for part in whole.partition("…"))
+        made["range"] = [worth(low, enums), worth(high, enums) if high else None]
+        if also:
+            made["also"] = [worth(one, enums) for one in also]
+    elif "range" in found:
+        made["range"] = [None, None]
+    else:
+        raise ValueError(f"{struct}.{field}: @range is missing")
+    return made | {key: found[key] for key in ("when", "default") if key in found}
+
+
 def put(into: Node, keys: tuple[str, ...], found: Node) -> Node:
     """The keys that have something to say."""
     return into | {key: found[key] for key in keys if found.get(key)}
@@ -150,7 +204,8 @@ def put(into: Node, keys: tuple[str, ...], found: Node) -> Node:
 class Interface:
     """The interface while the declarations are walked."""
 
-    def __init__(self) -> None:
+    def __init__(self, constants: dict[str, int]) -> None:
+        self.constants = constants
         self.aliases: dict[str, str] = {}
         self.types: list[Node] = []
         self.enums: list[Node] = []
@@ -210,7 +265,13 @@ class Interface:
             size, align = self.layout(spelt)
             at = (at + align - 1) // align * align
             field = {"name": item["name"], "type": spelt, "offset": at, "size": size}
-            fields.append(put(field, SAID, described(item)))
+            said = described(item)
+            known = {one["name"]: one["value"] for enum in self.enums for one in enum["constants"]} | self.constants
+            field = put(field, SAID, said) | facts(said, node["name"], item["name"], known)
+            is_number = self.aliases.get(spelt, spelt) in SIZES and item["name"] not in ("struct_size", "reserved")
+            if node["name"] in FILLED and is_number and "unit" not in field:
+                raise ValueError(f"{node['name']}.{item['name']}: @unit is missing")
+            fields.append(field)
             at, widest = at + size, max(widest, align)
         name = node["name"]
         struct: Node = {"name": name, "size": (at + widest - 1) // widest * widest, "align": widest}
@@ -287,7 +348,8 @@ def macros() -> list[Node]:
 def generate() -> str:
     """The text of api.json."""
     constants = macros()
-    interface = Interface()
+    numbers = {one["name"]: one["value"] for one in constants if isinstance(one["value"], int)}
+    interface = Interface(numbers)
     for node in tree("#include <selene.h>\n"):
         inside = node.get("name", "").startswith("selene_") or (
             node["kind"] == "EnumDecl" and children(node, "EnumConstantDecl")[0]["name"].startswith("SELENE_")

@@ -196,7 +196,7 @@ const OPTIONS = {
   seed: ['seed', (value) => BigInt.asUintN(64, BigInt(value))],
 };
 const DRIVER = {
-  kinds: ['kinds', (value) => bits(value, kinds, 'kinds')],
+  kinds: ['kinds', someKinds],
   refreshBudget: ['refresh_budget', (value) => nanoseconds(value, 'refreshBudget')],
   processingBudget: ['processing_budget', (value) => nanoseconds(value, 'processingBudget')],
   refreshLanes: ['refresh_lanes', (value) => integer(value, 'refreshLanes')],

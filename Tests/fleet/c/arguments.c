@@ -194,7 +194,10 @@ static void test_register(void) {
     BAD_TASK("id: has a NUL", task.id = SELENE_TEXT("a\0b"));
     BAD_TASK("handler: length -2", task.handler.length = -2);
     BAD_TASK("kind: 3", task.kind = 3);
-    BAD_TASK("schedule: -1", task.schedule = -1);
+    BAD_TASK("schedule: -2", task.schedule = -2);
+    BAD_TASK("period: is for periodic tasks only",
+             (task.schedule = SELENE_SCHEDULE_ONCE, task.period = SELENE_DAY));
+    BAD_TASK("flex: is for periodic tasks only", task.flex = SELENE_DAY);
     BAD_TASK("priority: 9", task.priority = 9);
     BAD_TASK("existing: 5", task.existing = 5);
     BAD_TASK("recurrence: 3", task.recurrence = 3);

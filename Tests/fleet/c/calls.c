@@ -138,6 +138,7 @@ static void test_every_field(void) {
     selene_fleet_record *record = NULL;
     open_fleet();
     task.id = SELENE_TEXT("standing");
+    task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
     CHECK_OK(selene_fleet_register(fleet, &task, NULL, &disposition));
     CHECK_INT(SELENE_DISPOSITION_UPDATED, disposition);

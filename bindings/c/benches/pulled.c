@@ -36,6 +36,7 @@ int main(int count, char **arguments) {
     task.expected_response = 0;
     for (int i = 0; i < tasks; i++) {
         task.id.data = id;
+        task.schedule = SELENE_SCHEDULE_STANDING;
         task.id.length = snprintf(id, sizeof id, "task-%011d", i);
         need(selene_task_register(scheduler, &task, NULL));
     }

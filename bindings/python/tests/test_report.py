@@ -138,7 +138,7 @@ def small(*runs: tuple[int, str], task: Task | None = None, fates: str = "rrrr")
         for hour, letter in enumerate(fates)
     ]
     found = [Run(0, hour, BEGIN + hour * HOUR, 10 * SECOND, outcome) for hour, outcome in runs]
-    return History("small", [task or Task("one", BEGIN, schedule="standing")], windows, found, BEGIN, BEGIN + 4 * HOUR)
+    return History("small", [task or Task("one", BEGIN)], windows, found, BEGIN, BEGIN + 4 * HOUR)
 
 
 def test_age_counts_from_the_end_of_the_last_run() -> None:
@@ -192,7 +192,7 @@ def governed() -> History:
     runs.append(Run(0, 2, windows[2].began_at + 15 * SECOND, SECOND, "stopped", stop="preempted"))
     return History(
         "governed",
-        [Task("one", BEGIN, schedule="standing")],
+        [Task("one", BEGIN)],
         windows,
         runs,
         BEGIN,
@@ -307,7 +307,7 @@ def test_a_page_of_several_rules_sets_them_side_by_side() -> None:
 
 
 def test_under_the_freshness_rule_a_page_tells_pace_and_news() -> None:
-    tasks = [Task("a", BEGIN, pace=1250, news=(3, 16), schedule="standing"), Task("b", BEGIN, schedule="standing")]
+    tasks = [Task("a", BEGIN, pace=1250, news=(3, 16)), Task("b", BEGIN)]
     page = render(History("", tasks, [], [], BEGIN, BEGIN + DAY))
     table = page[page.index('<table id="by-task">') :].split("</table>")[0]
     assert re.findall(r">(Pace|News|1\.25|3 of 16)<", table) == ["Pace", "News", "1.25", "3 of 16"]
@@ -322,7 +322,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     evil = "</script><b onclick='x'>&\""
     history = History(
         evil,
-        [Task(evil, BEGIN, schedule="standing")],
+        [Task(evil, BEGIN)],
         small((0, "new_data")).windows,
         small((0, "new_data")).runs,
         BEGIN,
@@ -342,15 +342,8 @@ def test_names_cannot_break_out_of_the_page() -> None:
 def spent_history() -> History:
     """Two tasks of which it is known where their time went."""
     tasks = [
-        Task(
-            "a", BEGIN, spent=(Spent("no_window", "", 3 * HOUR, 4), Spent("running", "", HOUR, 1)), schedule="standing"
-        ),
-        Task(
-            "b<i>",
-            BEGIN,
-            spent=(Spent("constraints", "external_power", 4 * HOUR, 1), Spent("running", "", 7, 1)),
-            schedule="standing",
-        ),
+        Task("a", BEGIN, spent=(Spent("no_window", "", 3 * HOUR, 4), Spent("running", "", HOUR, 1))),
+        Task("b<i>", BEGIN, spent=(Spent("constraints", "external_power", 4 * HOUR, 1), Spent("running", "", 7, 1))),
     ]
     return History("spent", tasks, [], [], BEGIN, BEGIN + 4 * HOUR)
 

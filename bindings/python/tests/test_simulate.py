@@ -517,7 +517,7 @@ def test_f10_what_the_freshness_rule_has_learnt_is_told_at_the_end() -> None:
 
 def held(*runs: tuple[int, int, str], changes: tuple[int, ...] | None, priority: int = 3, end: int = 100) -> History:
     """A history of one task, with runs from, to, and their outcome."""
-    task = Task("a", 0, priority=priority, changes=changes, schedule="standing")
+    task = Task("a", 0, priority=priority, changes=changes)
     windows = [Window(begin, end, 10, 0, 1, 0, "r") for begin, end, _ in runs]
     made = [Run(0, number, begin, end - begin, outcome) for number, (begin, end, outcome) in enumerate(runs)]
     return History("", [task], windows, made, 0, end)
@@ -569,11 +569,7 @@ def test_figures_are_those_that_a_clock_would_have_counted() -> None:
 
 def test_a_priority_weighs_and_once_tasks_are_no_sources() -> None:
     one = held((20, 30, "new_data"), changes=(10,))
-    tasks = [
-        Task("a", 0, priority=1, changes=(10,), schedule="standing"),
-        Task("b", 0, priority=4, schedule="standing"),
-        Task("c", 0, "refresh", "once", 5, schedule="standing"),
-    ]
+    tasks = [Task("a", 0, priority=1, changes=(10,)), Task("b", 0, priority=4), Task("c", 0, "refresh", "once", 5)]
     both = fresh(History("", tasks, [Window(0, 30, 30, 0, 1, 0, "rff")], one.runs, 0, 100))
     alone = fresh(one)
     assert both.age == pytest.approx((alone.age + 4 * 50) / 5)

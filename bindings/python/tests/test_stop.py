@@ -343,7 +343,7 @@ def test_p4_a_child_waits_whatever_the_parents_threads_were_doing() -> None:
                 run.__dict__.pop("_latch", None)
                 run.stopping.wait(0)
 
-        scheduler.task(asks, schedule="standing")
+        scheduler.task(schedule="standing")(asks)
         asking = threading.Thread(target=scheduler.run_cycle, args=[2 * WAIT])
         asking.start()
 

@@ -18,7 +18,7 @@ from ._library import encode, fast, out_pointer
 from ._names import truth, whole
 from ._report import Report, take_report
 from ._run import RUN_SIZE, Run
-from ._terms import Kinds, kind_bits
+from ._terms import Kinds, some_kinds
 from ._time import Duration, duration_ns, instant
 
 if TYPE_CHECKING:
@@ -42,10 +42,7 @@ def raw_window(
     raw.flags = _raw.SELENE_WINDOW_STRICT_FIT if truth(strict_fit, "strict_fit") else 0
     if truth(frozen, "frozen"):
         raw.flags |= _raw.SELENE_WINDOW_FROZEN
-    if kinds is not None:
-        raw.kinds = kind_bits(kinds)
-        if raw.kinds == 0:
-            raise ValueError("kinds is empty; allowed: refresh, processing, or both")
+    raw.kinds = some_kinds(kinds)
     raw.lanes = whole(lanes, "lanes", 1 << 32)
     raw.budget = duration_ns(budget, "budget")
     if reserve is not None:

@@ -15,7 +15,7 @@ from ._driver import REFUSED, Driver, OnReport, raw_driver
 from ._errors import Closed
 from ._interrupt import stopping_signals
 from ._names import truth
-from ._terms import Kinds, kind_bits
+from ._terms import Kinds, some_kinds
 from ._time import Duration, duration_ns
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ _FLAGS = _raw.SELENE_DRIVER_UNGOVERNED | _raw.SELENE_DRIVER_TOGETHER | _raw.SELE
 
 
 def raw_forever(
-    budget: Duration | None, every: Duration | None, kinds: Kinds, lanes: int, strict_fit: bool, frozen: bool
+    budget: Duration | None, every: Duration | None, kinds: Kinds | None, lanes: int, strict_fit: bool, frozen: bool
 ) -> _raw.selene_driver:
     """The library's structure of such a driver."""
     raw = raw_driver(budget, budget, lanes, lanes)
-    raw.kinds = kind_bits(kinds)
+    raw.kinds = some_kinds(kinds)
     if every is not None:
         raw.every = duration_ns(every, "every")
         if raw.every <= 0:

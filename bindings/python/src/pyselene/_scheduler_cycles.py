@@ -17,12 +17,9 @@ from ._handler import interrupting
 from ._library import encode, library, out_pointer
 from ._push import Pushed
 from ._report import Plan, Report, take_plan, take_report
-from ._run import Kind
 from ._scheduler_tasks import TaskCalls
 from ._terms import Kinds, Schedule, State
 from ._time import Duration
-
-_BOTH = (Kind.REFRESH, Kind.PROCESSING)
 
 
 def _unsupported(detail: str) -> Unsupported:
@@ -221,7 +218,7 @@ class CycleCalls(TaskCalls):
         budget: Duration | None = None,
         *,
         every: Duration | None = None,
-        kinds: Kinds = _BOTH,
+        kinds: Kinds | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
         frozen: bool = False,
@@ -249,7 +246,7 @@ class CycleCalls(TaskCalls):
         budget: Duration | None = None,
         *,
         every: Duration | None = None,
-        kinds: Kinds = _BOTH,
+        kinds: Kinds | None = None,
         lanes: int = 1,
         strict_fit: bool = False,
         frozen: bool = False,

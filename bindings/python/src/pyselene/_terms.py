@@ -170,6 +170,14 @@ def per_mille(value: float, what: str) -> int:
     return round(value * 1000)
 
 
+def some_kinds(value: Kinds | None) -> int:
+    """The bits of the kinds of a window or a driver; 0, not said, is all, which an empty collection does not mean."""
+    bits = 0 if value is None else kind_bits(value)
+    if value is not None and bits == 0:
+        raise ValueError("kinds is empty; allowed: refresh, processing, or both")
+    return bits
+
+
 def schedule_of(value: Schedule | ScheduleName | None, every: Duration | None) -> Schedule:
     """The schedule: if it is not said, periodic with a period, else once (T2)."""
     if value is None:

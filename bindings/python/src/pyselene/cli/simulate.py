@@ -372,6 +372,8 @@ class Simulation:
             reserve=None if window.reserve is None else window.reserve / 1e9,
             lanes=window.lanes,
             strict_fit=window.strict_fit,
+            # What a window had before it is compared with what it did.
+            frozen=True,
         )
         self._play(scheduler, cycle)
         report = cycle.end()
