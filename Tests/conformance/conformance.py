@@ -459,7 +459,7 @@ def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
                 both(chance.choice(["define", "meet", "meet", "lose", "undefine"]), chance.choice(["vpn", "ü %=,"]))
             elif choice == 10:
                 both("wakeup")
-                both("plan", budget=30 * S, kinds=chance.randrange(4))
+                both("plan", budget=30 * S, **random_kinds(chance))
             elif choice == 11:
                 both("close")
                 reopen()
@@ -502,9 +502,15 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
     return task | {key: value for key, value in more.items() if chance.randrange(3) == 0 and value != []}
 
 
+def random_kinds(chance: random.Random) -> dict[str, int]:
+    """Which kinds a window names, if any."""
+    bits = chance.randrange(4)
+    return {"kinds": bits} if bits else {}
+
+
 def random_window(chance: random.Random) -> dict[str, Any]:
     """A window, some of which are refused."""
-    window: dict[str, Any] = {"budget": chance.choice([1000, S, 30 * S, 86401 * S]), "kinds": chance.randrange(4)}
+    window: dict[str, Any] = {"budget": chance.choice([1000, S, 30 * S, 86401 * S]), **random_kinds(chance)}
     if chance.randrange(2):
         window["frozen"] = 1
     if chance.randrange(3) == 0:

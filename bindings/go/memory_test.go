@@ -89,7 +89,7 @@ func TestMemoryIsFlatOver100000RunsAndAsManyFailuresWhileTheCollectorWorks(t *te
 	}()
 	flat(t, 50_000, func() (some int) {
 		// One whose goroutine has not come back yet after its failure waits for the next window.
-		report := run(t, s, Window{Budget: long, Lanes: 2})
+		report := run(t, s, Window{Budget: long, Lanes: 2, Frozen: true})
 		equal(t, report.NewData+report.Failed, report.Eligible)
 		return int(min(report.NewData, report.Failed))
 	})

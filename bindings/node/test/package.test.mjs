@@ -362,7 +362,7 @@ test('memory stays flat over a hundred thousand runs of handlers and as many tha
       return Promise.reject(new TypeError(text));
     });
     for (let id = 0; id < 200; id += 1) {
-      scheduler.register({ id: 't' + id, handler: id % 2 ? 'works' : 'fails', input: 'x'.repeat(1000), expected: 0, backoff: 'none' });
+      scheduler.register({ id: 't' + id, handler: id % 2 ? 'works' : 'fails', input: 'x'.repeat(1000), expected: 0, schedule: 'standing', backoff: 'none' });
     }
     // What is finalized is collected the next time.
     const used = async () => {
@@ -392,7 +392,7 @@ test('memory stays flat over a hundred thousand runs that are pulled, and succee
     let now = 1e6;
     const scheduler = open({ clock: () => now });
     scheduler.handler('work');
-    for (let id = 0; id < 100; id += 1) scheduler.register({ id: 't' + id, handler: 'work', input: 'x'.repeat(100), backoff: 'none' });
+    for (let id = 0; id < 100; id += 1) scheduler.register({ id: 't' + id, handler: 'work', input: 'x'.repeat(100), schedule: 'standing', backoff: 'none' });
     const used = () => {
       gc();
       const { heapUsed, external, rss } = process.memoryUsage();

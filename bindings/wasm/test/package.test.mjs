@@ -23,7 +23,7 @@ test('memory stays flat over sixty thousand runs that succeed and fail', async (
   const selene = await load();
   const { scheduler, clock } = virtual(selene);
   scheduler.handler('work');
-  for (let number = 0; number < 10; number += 1) scheduler.register({ id: `t${number}`, handler: 'work', input: 'x'.repeat(100) });
+  for (let number = 0; number < 10; number += 1) scheduler.register({ id: `t${number}`, handler: 'work', schedule: 'standing', input: 'x'.repeat(100) });
   scheduler.pauseKinds('refresh', { pool: 'x'.repeat(255) });
   let size;
   for (let round = 0; round < 6_000; round += 1) {
