@@ -3289,10 +3289,11 @@ enum {
 
 /** What processes of a user and group may do. The system identifies them, not they themselves. Since: 0.2. */
 typedef struct selene_peer_rule {
-    /** The process's user, and one of its groups when it connected; SELENE_ANYBODY: any. */
+    /** The process's user; SELENE_ANYBODY: any. @unit number @range any @default 0: root */
     uint32_t uid;
+    /** One of its groups when it connected; SELENE_ANYBODY: any. @unit number @range any @default 0 */
     uint32_t gid;
-    /** SELENE_RIGHT_ bits; those of all rules that fit are added. */
+    /** What such a process may do; the rights of all rules that fit are added. @unit SELENE_RIGHT_ bits @default none */
     uint32_t rights;
     /** 0. */
     uint32_t reserved;
@@ -3301,37 +3302,38 @@ typedef struct selene_peer_rule {
 /** How a scheduler is served. Initialise with SELENE_SERVER_OPTIONS_INIT. Since: 0.2. */
 typedef struct selene_server_options {
     uint32_t struct_size;
-    /** 0. */
+    /** 0. @unit number @range 0 … 0 @default 0 */
     uint32_t flags;
     /** The socket; empty (default): the store's path and "-sock". A socket that an earlier owner left behind is
      *  replaced. */
     selene_text path;
     /** Who else may connect, besides the user of this process and root, who may do everything. Copied. */
     const selene_peer_rule *rules;
-    /** 0 … 1024. */
+    /** Number of these rules. @unit entries @range 0 … 1024 @default 0 */
     uint64_t rule_count;
-    /** The socket's file mode; default 0600. Users who cannot write to it cannot connect, so with rules it is usually
-     *  0666. */
+    /** The socket's file mode. Users who cannot write to it cannot connect, so with rules it is usually 0666.
+     *  @unit number @range 0 … 511 @default 0600 (384) */
     uint32_t mode;
-    /** Connections at a time, of which one that reads events has two; default 1024; 1 … 65 536. A process that connects
+    /** Connections at a time, of which one that reads events has two. A process that connects
      *  has the patience (below) to identify itself, 1 s at most if others want its place, and does not count before. A
-     *  sixteenth of them, at most 64, are kept for this process's user and root; of the others each user gets at most half. */
+     *  sixteenth of them, at most 64, are kept for this process's user and root; of the others each user gets at most half.
+     *  @unit count @range 1 … 65536 @default 1024 */
     uint32_t max_clients;
-    /** Bytes of one request; default 16 MiB; 64 KiB … 1 GiB. */
+    /** Bytes of one request. @unit bytes @range 64 KiB … 1 GiB @default 16 MiB */
     uint64_t max_request_size;
-    /** A listening Unix stream socket, such as systemd passes; −1 (default): one is made at the path. With a
+    /** A listening Unix stream socket, such as systemd passes; −1: one is made at the path. With a
      *  descriptor, path must be empty and mode is ignored. The server makes a duplicate, so the host may close its own,
-     *  and the socket's file stays. The socket is made non-blocking. */
+     *  and the socket's file stays. The socket is made non-blocking. @unit number @range -1 … @default -1 */
     int32_t descriptor;
     /** 0. */
     uint32_t reserved;
-    /** How long it waits, in ns, for processes that had runs when the previous owner ended without closing: those that
-     *  reconnect in that time keep their runs, those of the others count as interrupted. Default 10 s; 0: not at all;
-     *  up to 24 h. Since: 0.2. */
+    /** How long it waits for processes that had runs when the previous owner ended without closing: those that reconnect in
+     *  that time keep their runs, those of the others count as interrupted. 0: not at all. Since: 0.2.
+     *  @unit ns @range 0 … 24 h @default 10 s */
     int64_t adopt;
-    /** How long a connection may take, in ns, to identify itself, to send the rest of a request, or to take an answer of
-     *  which the system takes no more; default 5 s; 1 ms … 24 h. Each 64 KiB that come or are taken begin it anew. Then the
-     *  connection is ended. Since: 0.2. */
+    /** How long a connection may take to identify itself, to send the rest of a request, or to take an answer of
+     *  which the system takes no more. Each 64 KiB that come or are taken begin it anew. Then the
+     *  connection is ended. Since: 0.2. @unit ns @range 1 ms … 24 h @default 5 s */
     int64_t patience;
 } selene_server_options;
 
@@ -3371,20 +3373,21 @@ enum {
 /** How to connect. Initialise with SELENE_CONNECT_OPTIONS_INIT. Since: 0.2. */
 typedef struct selene_connect_options {
     uint32_t struct_size;
-    /** 0. */
+    /** 0. @unit number @range 0 … 0 @default 0 */
     uint32_t flags;
     /** Required: the store, whose socket has its name and "-sock", or the socket itself. */
     selene_text path;
-    /** How long a call waits for an owner while none serves the socket, ns; 0 (default): not at all; up to 24 h. */
+    /** How long a call waits for an owner while none serves the socket. @unit ns @range 0 … 24 h @default 0: not at all */
     int64_t wait;
-    /** How long a call waits for an answer, ns; default 30 s; 1 ms … 24 h. */
+    /** How long a call waits for an answer. @unit ns @range 1 ms … 24 h @default 30 s */
     int64_t timeout;
     /** The pool whose handlers it offers and whose tasks it runs, once it registers a handler or begins a cycle: 1 … 255
      *  bytes; empty (default): the name of its executable. */
     selene_text pool;
     /** Whose process may serve, besides one of this process's user or of root: the number of a user, or
-     *  SELENE_SERVER_USER_SAME (default), SELENE_SERVER_USER_ANY. The system says whose process it is, before anything is
-     *  told to it: whoever may write to a folder may serve a socket there. */
+     *  SELENE_SERVER_USER_SAME, SELENE_SERVER_USER_ANY. The system says whose process it is, before anything is
+     *  told to it: whoever may write to a folder may serve a socket there.
+     *  @unit number @range SELENE_SERVER_USER_ANY … 4294967295 @default SELENE_SERVER_USER_SAME */
     int64_t server_user;
 } selene_connect_options;
 
@@ -3854,17 +3857,18 @@ enum {
 
 /** One row of a profile's table. */
 typedef struct selene_rule {
-    /** SELENE_FACTOR_ number. */
+    /** What it looks at. @unit SELENE_FACTOR_ number @default 0 */
     int32_t factor;
-    /** SELENE_KIND_ bits. */
+    /** For which windows it is. @unit SELENE_KIND_ bits @default none */
     uint32_t kinds;
-    /** SELENE_RULE_ number. */
+    /** What it does. @unit SELENE_RULE_ number @default 0 */
     int32_t mode;
-    /** SELENE_RULE_PREEMPTS or 0. */
+    /** SELENE_RULE_PREEMPTS or 0. @unit number @range 0 … SELENE_RULE_PREEMPTS @default 0 */
     uint32_t flags;
-    /** 1 … 1000, for SELENE_RULE_WEIGHT. */
+    /** For SELENE_RULE_WEIGHT. @unit number @when it weighs @range 1 … 1000 @default 0 */
     int64_t weight;
-    /** The least or greatest value that meets it, in the factor's unit; or SELENE_REQUIRED_USUAL. */
+    /** The least or greatest value that meets it, in the factor's unit; or SELENE_REQUIRED_USUAL.
+     *  @unit number @range any @default 0 */
     int64_t required;
 } selene_rule;
 
@@ -3881,13 +3885,13 @@ enum {
 
 /** How much a kind may use in any period of a length. */
 typedef struct selene_quota {
-    /** SELENE_KIND_ bits; each kind gets its own. */
+    /** Each of these kinds gets its own. @unit SELENE_KIND_ bits @default none */
     uint32_t kinds;
-    /** SELENE_MEASURE_ number. */
+    /** What is measured. @unit SELENE_MEASURE_ number @default 0 */
     int32_t measure;
-    /** 1 or more, in the measure's unit. */
+    /** In the measure's unit. @unit number @range 1 … @default 0 */
     int64_t limit;
-    /** 1 s … 24 h. */
+    /** Of which time. @unit ns @range 1 s … 24 h @default 0 */
     int64_t period;
 } selene_quota;
 
@@ -3906,16 +3910,19 @@ enum {
 /** What a governor requires: a built-in profile and the differences from it. Initialise with SELENE_PROFILE_INIT. */
 typedef struct selene_profile {
     uint32_t struct_size;
+    /** 0. @unit number @range 0 … 0 @default 0 */
     uint32_t flags;
-    /** SELENE_PROFILE_ number. Default OPEN. */
+    /** The built-in profile. @unit SELENE_PROFILE_ number @default SELENE_PROFILE_OPEN */
     int32_t base;
-    /** The least weighted score that grants, 0 … 1000. Default −1: the base's (500). */
+    /** The least weighted score that grants; −1: the base's (500). @unit per mille @range -1, 0 … 1000 @default -1 */
     int32_t threshold;
     /** Rows that replace the base's; the last row for a cell wins. */
     const selene_rule *rules;
+    /** Number of these rows. @unit entries @range any @default 0 */
     uint64_t rule_count;
     /** If any, in place of all of the base's; at most 4 for each kind. */
     const selene_quota *quotas;
+    /** Number of these. @unit entries @range any @default 0 */
     uint64_t quota_count;
 } selene_profile;
 
@@ -4438,28 +4445,28 @@ enum {
 /** How a node works. Initialise with SELENE_NODE_OPTIONS_INIT. Since: 0.2. */
 typedef struct selene_node_options {
     uint32_t struct_size;
-    /** 0 or SELENE_NODE_OPTION_RELAXED; default 0. */
+    /** 0 or SELENE_NODE_OPTION_RELAXED. @unit number @range 0 … SELENE_NODE_OPTION_RELAXED @default 0 */
     uint32_t flags;
     /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
     selene_text schema;
     /** Of the node, for people: that of the machine, say; 1 … 255 bytes. Nothing depends on it. Default "node". */
     selene_text name;
-    /** Queues whose tasks it takes; default: all. At most 1 000. */
+    /** Queues whose tasks it takes; default: all. */
     const selene_text *queues;
+    /** Number of these queues. @unit entries @range 0 … 1000 @default 0 */
     uint64_t queue_count;
-    /** What this machine has that others may lack, such as "gpu": it takes tasks that require no other labels. At most
-     *  64. */
+    /** What this machine has that others may lack, such as "gpu": it takes tasks that require no other labels. */
     const selene_text *labels;
+    /** Number of these labels. @unit entries @range 0 … 64 @default 0 */
     uint64_t label_count;
-    /** How long, in ns, the database waits for a sign of life before others take over what this node runs: 100 ms … 1
-     *  h; default 30 s. A handler may take longer; it has to stop when a node cannot reach the database for 0.8 of
-     *  it. */
+    /** How long the database waits for a sign of life before others take over what this node runs. A handler may take longer; it
+     *  has to stop when a node cannot reach the database for 0.8 of it. @unit ns @range 100 ms … 1 h @default 30 s */
     int64_t lease;
-    /** A claim takes at most what keeps the free lanes busy for this long, ns: 0 … 10 s; default 250 ms; 0: one task a
-     *  lane. */
+    /** A claim takes at most what keeps the free lanes busy for this long; 0: one task a lane.
+     *  @unit ns @range 0 … 10 s @default 250 ms */
     int64_t horizon;
-    /** How often, in ns, a node with a free lane looks for work without a hint (selene_node_hint): 10 ms … 1 h; default
-     *  1 s. */
+    /** How often a node with a free lane looks for work without a hint (selene_node_hint).
+     *  @unit ns @range 10 ms … 1 h @default 1 s */
     int64_t poll;
 } selene_node_options;
 

@@ -22,8 +22,8 @@ extension Scheduler {
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
-  /// Checks a window: one that names no kinds is for all that are switched on, of which a connection leaves it to the owner to
-  /// know them.
+  /// Checks a window: one that names no kinds is for all that are switched on. Which these are, the owner of a store knows for
+  /// its connections.
   ///
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
   package func window(_ draft: WindowDraft) throws(SeleneError) -> Window {

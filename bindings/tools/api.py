@@ -20,6 +20,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,10 @@ SAID = ("summary", "details", "since")
 #: What is said of a number as facts: what it counts, what is allowed, in which tasks, what it is if it is not set.
 TAGS = ("unit", "range", "when", "default")
 #: The structs that a host fills, each number of which says so.
-FILLED = ("selene_options", "selene_task", "selene_window", "selene_driver")
+FILLED = (
+    "selene_options", "selene_task", "selene_window", "selene_driver", "selene_server_options", "selene_peer_rule",
+    "selene_connect_options", "selene_profile", "selene_rule", "selene_quota", "selene_node_options",
+)  # fmt: skip
 #: Factors of the units in which numbers are written.
 FACTORS = {
     "": 1, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "years": 3653 * 86400 * 10**8,
@@ -175,7 +180,7 @@ def facts(found: Node, struct: str, field: str, enums: dict[str, int]) -> Node:
         if not values:
             raise ValueError(f"{struct}.{field}: no constant begins with {prefix}")
         if form == "bits":
-            made["bits"] = sum(values)
+            made["bits"] = reduce(or_, values)
         else:
             made["range"] = [min(values), max(values)]
     elif "range" in found and found["range"] != "any":
