@@ -72,7 +72,7 @@ package struct Window {
   package init(_ draft: WindowDraft, _ units: Units, enabled: KindSet) throws(SeleneError) {
     let onlyTask = draft.task.count > 0
     guard onlyTask || draft.kinds & ~KindSet.all.rawValue == 0 else {
-      throw .kinds("kinds", draft.kinds)
+      throw .kinds("kinds", draft.kinds, atLeastOne: false)
     }
     guard (1...Self.mostLanes).contains(draft.lanes) else {
       throw .range("lanes", draft.lanes, 1, Int64(Self.mostLanes))
