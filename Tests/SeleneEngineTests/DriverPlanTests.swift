@@ -395,7 +395,7 @@ enum Said: Equatable {
       return (try? DriverTerms(draft, .own)) == nil
     }
     #expect(!refuses { _ in })
-    #expect(refuses { $0.kinds = 0 } && refuses { $0.kinds = 4 } && !refuses { $0.kinds = 1 })
+    #expect(!refuses { $0.kinds = 0 } && refuses { $0.kinds = 4 } && !refuses { $0.kinds = 1 })
     #expect(refuses { $0.reserve = -2 } && refuses { $0.reserve = Time.day + 1 } && !refuses { $0.reserve = Time.day })
     #expect(refuses { $0.every = -1 } && refuses { $0.every = Time.tenYears + 1 } && !refuses { $0.every = 1 })
     #expect(refuses { $0.budgets.refresh = -1 } && refuses { $0.lanes.processing = 1_025 })
