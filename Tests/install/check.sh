@@ -141,8 +141,8 @@ only_what_belongs_there() { # FOLDER
 ./lib/cmake/Selene/SeleneConfigVersion.cmake
 ./lib/libselene.a
 ./lib/libselene.so
-./lib/$soname
 ./lib/libselene.so.$version
+./lib/$soname
 ./lib/pkgconfig/selene.pc
 ./lib/systemd/system/selene-run.service
 ./lib/systemd/system/selene-run.timer

@@ -112,7 +112,13 @@ test('memory is flat over 100 000 runs and as many failures while the collector 
   local scheduler = selene.open { clock_start = selene.SECOND, flags = selene.OPTIONS_SET_CLOCK }
   handler(scheduler, 'a')
   for number = 1, 100 do
-    local task = selene.new('task', { id = tostring(number), handler = 'a', input = ('x'):rep(100), expected_response = 0 })
+    local task = selene.new('task', {
+      id = tostring(number),
+      handler = 'a',
+      schedule = selene.SCHEDULE_STANDING,
+      input = ('x'):rep(100),
+      expected_response = 0,
+    })
     selene.check(selene.task_register(scheduler, task, nil))
   end
   local window, count = selene.new 'window', 0

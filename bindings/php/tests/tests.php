@@ -125,7 +125,8 @@ test('memory is flat over 100 000 runs and as many failures while the collector 
     $scheduler = open(['clock_start' => number('SECOND'), 'flags' => number('OPTIONS_SET_CLOCK')]);
     handler($scheduler, 'a');
     for ($number = 0; $number < 100; $number++) {
-        $fields = ['id' => "$number", 'handler' => 'a', 'input' => str_repeat('x', 100), 'expected_response' => 0];
+        $fields = ['id' => "$number", 'handler' => 'a', 'schedule' => number('SCHEDULE_STANDING'),
+            'input' => str_repeat('x', 100), 'expected_response' => 0];
         call('task_register', $scheduler, new Struct('task', $fields), null);
     }
     $window = new Struct('window');

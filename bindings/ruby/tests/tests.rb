@@ -112,7 +112,8 @@ test('memory is flat over 100 000 runs and as many failures while the collector 
   scheduler = Selene.open(clock_start: Selene::SECOND, flags: Selene::OPTIONS_SET_CLOCK)
   handler(scheduler, 'a')
   100.times do |number|
-    task = Selene::Struct.make('task', id: number.to_s, handler: 'a', input: 'x' * 100, expected_response: 0)
+    fields = { id: number.to_s, handler: 'a', schedule: Selene::SCHEDULE_STANDING, input: 'x' * 100, expected_response: 0 }
+    task = Selene::Struct.make('task', **fields)
     Selene.call('task_register', scheduler, task, nil)
   end
   window = Selene::Struct.make('window')
