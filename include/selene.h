@@ -573,7 +573,7 @@ enum {
 /** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
 typedef struct selene_options {
     uint32_t struct_size;
-    /** What is switched on. @unit SELENE_OPTIONS_ bits @default none */
+    /** Switches. @unit SELENE_OPTIONS_ bits @default none */
     uint32_t flags;
     /** Ids that may be registered; NULL (default) permits all. An entry that ends in ".*" permits
      *  every id that begins with the text before the '*'. Copied. */
@@ -1267,7 +1267,7 @@ enum {
 /** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
 typedef struct selene_task {
     uint32_t struct_size;
-    /** What it is besides. @unit SELENE_TASK_ bits @default none */
+    /** Switches. @unit SELENE_TASK_ bits @default none */
     uint32_t flags;
     /** Required. */
     selene_text id;
@@ -2120,7 +2120,7 @@ typedef struct selene_window {
     uint32_t struct_size;
     /** How it picks and who calls handlers. @unit SELENE_WINDOW_ bits @default none */
     uint32_t flags;
-    /** Of which tasks it is. 0: all kinds of which a window may begin: those that are switched on, of which none is open
+    /** The kinds of its tasks. 0: all kinds of which a window may begin: those that are switched on, of which none is open
      *  and whose minimum interval has passed. If there are none, the call is refused for the first of these reasons.
      *  @unit SELENE_KIND_ bits @default 0 */
     uint32_t kinds;
@@ -3857,11 +3857,11 @@ enum {
 
 /** One row of a profile's table. */
 typedef struct selene_rule {
-    /** What it looks at. @unit SELENE_FACTOR_ number @default 0 */
+    /** The factor that it judges. @unit SELENE_FACTOR_ number @default 0 */
     int32_t factor;
-    /** For which windows it is. @unit SELENE_KIND_ bits @default none */
+    /** The kinds of windows that it applies to. @unit SELENE_KIND_ bits @default none */
     uint32_t kinds;
-    /** What it does. @unit SELENE_RULE_ number @default 0 */
+    /** Whether it ignores, vetoes or weighs. @unit SELENE_RULE_ number @default 0 */
     int32_t mode;
     /** SELENE_RULE_PREEMPTS or 0. @unit number @range 0 … SELENE_RULE_PREEMPTS @default 0 */
     uint32_t flags;
@@ -3889,9 +3889,9 @@ typedef struct selene_quota {
     uint32_t kinds;
     /** What is measured. @unit SELENE_MEASURE_ number @default 0 */
     int32_t measure;
-    /** In the measure's unit. @unit number @range 1 … @default 0 */
+    /** The most that may be used, in the measure's unit. @unit number @range 1 … @default 0 */
     int64_t limit;
-    /** Of which time. @unit ns @range 1 s … 24 h @default 0 */
+    /** The time in which the limit applies. @unit ns @range 1 s … 24 h @default 0 */
     int64_t period;
 } selene_quota;
 
@@ -4198,7 +4198,7 @@ enum {
 /** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */
 typedef struct selene_driver {
     uint32_t struct_size;
-    /** How its windows are. @unit SELENE_DRIVER_ bits @default none */
+    /** How it opens windows. @unit SELENE_DRIVER_ bits @default none */
     uint32_t flags;
     /** Budget of the refresh windows that it opens: such a window has a deadline, at which its runs are over. 0: nobody has
      *  decided a deadline. Under the profiles apple and strict, which ration time, windows then have 30 s, and 10 min of
@@ -4213,7 +4213,7 @@ typedef struct selene_driver {
     uint32_t refresh_lanes;
     /** Lanes of windows for processing. @unit count @range 1 … 1024 @default 1 */
     uint32_t processing_lanes;
-    /** Of the windows that it opens; 0: both. Windows of other kinds are left to the host. Since: 0.2.
+    /** The kinds of its windows; 0: both. Windows of other kinds are left to the host. Since: 0.2.
      *  @unit SELENE_KIND_ bits @default 0 */
     uint32_t kinds;
     /** 0. */

@@ -92,7 +92,7 @@ begin
         and case u.kind when 'refresh' then q.limit_refresh is null when 'processing' then q.limit_processing is null end
         and case schedule_word(u.schedule, u.every) when 'periodic' then
             u.every between 1 and 315360000000000 and u.flex between 0 and u.every
-          when 'standing' then coalesce(u.every, 0) = 0 and u.flex = 0 when 'once' then coalesce(u.every, 0) = 0 and u.flex = 0 end
+          else coalesce(u.every, 0) = 0 and u.flex = 0 end and coalesce(u.schedule, 'once') in ('standing', 'once', 'periodic')
         and u.priority between 1 and 5 and coalesce(u.expected, 0) between 0 and 86400000000
         and u.delay between 0 and 315360000000000 and coalesce(u.backoff, 'none') in ('none', 'linear', 'exponential')
         and u.backoff_delay between 0 and 315360000000000 and u.max_attempts >= 0 and u.response_window between 0 and 30
@@ -221,7 +221,7 @@ begin
   return (select array_agg(distinct u.one collate "C" order by u.one collate "C") from unnest(names) u(one));
 end $$;
 
--- What a schedule and a policy are that nobody has said (T2).
+-- The defaults of schedule and existing policy (T2).
 create or replace function schedule_word(schedule text, every bigint) returns text language sql immutable parallel safe as $$
   select coalesce(schedule, case when every is null then 'once' else 'periodic' end) $$;
 
@@ -233,9 +233,9 @@ create or replace function define(
   schedule text, priority int, expected interval, delay interval, every interval, flex interval, anchored boolean,
   backoff text, backoff_delay interval, max_attempts int, response_window int, tags text[], existing text, input bytea,
   q queue) returns task language plpgsql as $$
-declare t task; ten_years constant bigint := 315360000000000000; default_word text;
+declare t task; ten_years constant bigint := 315360000000000000; word constant text := schedule_word(schedule, span_ns(every));
 begin
-  t.schedule := word_number('schedule', schedule_word(schedule, span_ns(every)), array['standing', 'once', 'periodic']);
+  t.schedule := word_number('schedule', word, array['standing', 'once', 'periodic']);
   t.priority := check_range('priority', priority, 1, 5);
   t.learns := expected is null;
   if not t.learns then t.expected := check_span('expected', expected, 0, 86400000000000); end if;
@@ -252,7 +252,7 @@ begin
   t.max_attempts := check_range('max_attempts', max_attempts, 0, 2147483647);
   t.response_window := check_range('response_window', response_window, 0, 30);
   t.tags := nullif(sorted_names('tags', tags), '{}');
-  t.existing := word_number('existing', coalesce(existing, case when t.schedule = 1 then 'keep' else 'update' end),
+  t.existing := word_number('existing', coalesce(existing, existing_word(word)),
     array['keep', 'replace', 'update', 'append', 'append_or_replace']);
   if t.existing > 2 and t.schedule <> 1 then
     perform refuse(16, 'existing', 'only once tasks can be appended');

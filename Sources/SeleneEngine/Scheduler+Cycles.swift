@@ -22,12 +22,12 @@ extension Scheduler {
     return window.hasLanes ? try beginLanes(window, at: moment) : try begin(window, .pulled, at: moment)
   }
 
-  /// Checks a window: one that names no kinds is for all that are switched on. Which these are, the owner of a store knows for
-  /// its connections.
+  /// Checks a window. Without named kinds it gets all that are switched on; a connection leaves them empty, and its owner
+  /// resolves them.
   ///
   /// - Throws: `invalidArgument`, naming the first field that is out of range.
   package func window(_ draft: WindowDraft) throws(SeleneError) -> Window {
-    // Of a scheduler that has all kinds switched off, none may begin.
+    // If all kinds are off, `admit` refuses them.
     try Window(draft, units, enabled: owner != nil ? [] : enabled.isEmpty ? .all : enabled)
   }
 
@@ -36,7 +36,7 @@ extension Scheduler {
     return try begin(admitted: try admit(window, at: moment), mode, at: moment)
   }
 
-  /// Sees whether a window may begin, and gives it for the kinds that may if it names none.
+  /// Refuses a window that may not begin; one without named kinds is narrowed to those that may.
   func admit(
     _ window: Window, of pool: Pool? = nil, crew: Crew? = nil, at moment: Moment
   ) throws(SeleneError) -> Window {
@@ -54,7 +54,7 @@ extension Scheduler {
     }
   }
 
-  /// Those of some kinds of which a window may begin.
+  /// The kinds that would not be refused by themselves.
   private func mayBegin(_ kinds: KindSet, of pool: Pool?, _ crew: Crew?, at moment: Moment) -> KindSet {
     var free: KindSet = []
     for kind in Kind.allCases where kinds.contains(kind) {

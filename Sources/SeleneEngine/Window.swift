@@ -25,9 +25,9 @@ package struct WindowDraft {
 
 /// A window, checked.
 package struct Window {
-  /// Empty where it names none and an owner decides which they are.
+  /// Empty if the draft names none and an owner decides.
   package private(set) var kinds: KindSet
-  /// Otherwise it is for those that may begin.
+  /// Without named kinds, `admit` narrows it to those that may begin.
   let namesKinds: Bool
   package let lanes: Int
   package let budget: Span
@@ -56,7 +56,7 @@ package struct Window {
     (isInline, hasLanes, namesKinds) = (false, false, true)
   }
 
-  /// The same for these kinds.
+  /// A copy for other kinds.
   func of(_ kinds: KindSet) -> Window {
     var window = self
     window.kinds = kinds

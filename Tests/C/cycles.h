@@ -289,7 +289,7 @@ CHECK_UNUSED static void wait_for_overruns(selene_scheduler scheduler, uint32_t 
 
 /* ---- windows -------------------------------------------------------------- */
 
-/** For all kinds, in which each pick looks at what is eligible at that moment. */
+/** A rolling window of all kinds. */
 CHECK_UNUSED static selene_window rolling_of(int64_t budget, int64_t reserve, uint32_t lanes) {
     selene_window window = SELENE_WINDOW_INIT;
     window.budget = budget;
@@ -298,7 +298,7 @@ CHECK_UNUSED static selene_window rolling_of(int64_t budget, int64_t reserve, ui
     return window;
 }
 
-/** For refresh tasks, which picks from what was eligible at its begin. */
+/** A frozen window of refresh tasks. */
 CHECK_UNUSED static selene_window window_of(int64_t budget, int64_t reserve, uint32_t lanes) {
     selene_window window = rolling_of(budget, reserve, lanes);
     window.kinds = SELENE_KIND_REFRESH;

@@ -358,7 +358,7 @@ static uint32_t kinds_of(selene_cycle cycle) {
     return kinds;
 }
 
-/** Two kinds have a pace of their own: whoever names none never has to know which of them may begin. */
+/** Without named kinds a window skips those that are off, open or too early. */
 static void test_all_that_may(void) {
     const uint32_t refresh = SELENE_KIND_REFRESH, processing = SELENE_KIND_PROCESSING;
     selene_options options = SELENE_OPTIONS_INIT;

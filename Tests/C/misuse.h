@@ -818,7 +818,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_run_decided_by_host", TAKES_RUN, call_run_decided_by_host, 0},
 };
 
-/** Of refresh tasks, from which it picks what was eligible at its begin. */
+/** A frozen window of refresh tasks. */
 CHECK_UNUSED static selene_window refresh_window(void) {
     selene_window window = SELENE_WINDOW_INIT;
     window.kinds = SELENE_KIND_REFRESH;

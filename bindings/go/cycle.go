@@ -30,7 +30,7 @@ type Window struct {
 	Lanes uint32
 	// StrictFit picks nothing whose estimate does not fit, not even first.
 	StrictFit bool
-	// Frozen picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too.
+	// Frozen picks only tasks that were eligible at its begin; without it also those that become due meanwhile.
 	Frozen bool
 	// Task is the id of the one task that shall run now.
 	Task string

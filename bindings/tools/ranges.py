@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what follows from the ranges that the header's numbers say (@unit, @range), as include/api.json has them.
+"""Generates code, rules and tests from the ranges of the header's numbers (@unit, @range in include/api.json).
 
 Checks of the engine (Sources/SeleneCore, Sources/SeleneEngine), the table of rule T2 in docs/rules.md, and
 Tests/C/ranges.h: for each number values below, at and above its range. What depends on another field is checked by
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from api import FACTORS, worth
+
 ROOT = Path(__file__).resolve().parents[2]
-MS = 10**6
+MS = FACTORS["ms"]
 NEVER = (1 << 63) - 1
 #: The structs whose numbers Tests/C/misuse_numbers.c tries.
 TRIED = ("selene_options", "selene_task", "selene_window", "selene_driver")
@@ -26,13 +27,18 @@ Field = dict[str, Any]
 
 
 def structs() -> dict[str, list[Field]]:
-    """The numbers of each struct that say their range."""
+    """The tagged fields of each struct."""
     interface = json.loads((ROOT / "include/api.json").read_text())
     return {
         struct["name"]: [field for field in struct["fields"] if "unit" in field]
         for struct in interface["structs"]
         if any("unit" in field for field in struct["fields"])
     }
+
+
+def stands_alone(field: Field) -> bool:
+    """Whether its range holds in every struct: it counts no array, and depends on no other field's value."""
+    return field["unit"] != "entries" and "when" not in field and not field["name"].endswith("_length")
 
 
 # ---- what is allowed, in words ----
@@ -45,9 +51,9 @@ def said(value: int | str, unit: str) -> str:
     if value == NEVER:
         return "no limit"
     if unit == "ns" and value > 0:
-        for factor, name in ((3653 * 864 * 10**11 // 10, "years"), (3600 * 10**9, "h"), (10**9, "s"), (MS, "ms")):
-            if value % factor == 0:
-                return f"{value // factor} {name}"
+        for name in ("years", "h", "s", "ms"):
+            if value % FACTORS[name] == 0:
+                return f"{value // FACTORS[name]} {name}"
     return f"{value:,}".replace(",", " ").replace("-", "−")
 
 
@@ -89,10 +95,10 @@ def digits(value: int) -> str:
 
 
 def check(field: Field) -> str | None:
-    """The check of a number whose range says all, or nothing."""
+    """The check of a number; None if it depends on another field or has a message of its own."""
     name, unit = field["name"], field["unit"]
     also, (low, high) = field.get("also", []), field.get("range", [None, None])
-    if unit == "entries" or "when" in field or name.endswith("_length") or low is None or also not in ([], [-1]):
+    if not stands_alone(field) or low is None or also not in ([], [-1]):
         return None
     if (
         isinstance(low, str)
@@ -137,24 +143,24 @@ def literal(value: int) -> str:
 
 
 def bounds(field: Field, others: dict[str, Field]) -> tuple[int | None, int | None]:
-    """The ends of its range, where another field is one of them by what that is if it is not set."""
+    """The ends of its range; an end that is another field is that field's default."""
 
     def end(value: int | str | None) -> int | None:
         if not isinstance(value, str):
             return value
-        found = re.match(r"(-?\d+)\s*(ms|s|min|h)?", others[value]["default"])
-        if not found:
-            raise ValueError(f"{field['name']}: {value} has no default that is a number")
-        return int(found[1]) * {None: 1, "ms": MS, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}[found[2]]
+        default = worth(others[value]["default"], {})
+        if isinstance(default, str):
+            raise ValueError(f"{field['name']}: the default of {value} is no number")
+        return default
 
     low, high = field["range"]
     return end(low), end(high)
 
 
 def values(field: Field, others: dict[str, Field]) -> tuple[list[int], list[int]] | None:
-    """What is refused, and what is accepted; None: it is tried by hand."""
+    """Values that are refused and values that are accepted; None if a test by hand covers the field."""
     name, unit, signed = field["name"], field["unit"], field["type"].startswith("int")
-    if unit == "entries" or "when" in field or name in ("flags", "schedule") or name.endswith("_length"):
+    if not stands_alone(field) or name in ("flags", "schedule"):
         return None
     least, most = (
         (-(1 << 63), NEVER) if field["size"] == 8 else (-(1 << 31), (1 << 31) - 1) if signed else (0, (1 << 32) - 1)

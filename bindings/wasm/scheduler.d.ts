@@ -182,7 +182,7 @@ export interface Window {
   lanes?: number;
   /** Nothing is picked whose estimate does not fit, not even first. */
   strictFit?: boolean;
-  /** Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too. */
+  /** Picks only tasks that were eligible at its begin; without it also those that become due meanwhile. */
   frozen?: boolean;
   /** The one task that shall run now. */
   task?: string;

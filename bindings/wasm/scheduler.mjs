@@ -98,7 +98,7 @@ function bits(wanted, table, field) {
   return list.reduce((sum, name) => sum | table.number(name, field), 0);
 }
 
-/** The number of one or several kinds of a window; to the library none would be all. */
+/** The bits of the kinds of a window or driver. The library takes 0 as all kinds, so an empty list is refused here. */
 function someKinds(wanted) {
   const set = bits(wanted, kinds, 'kinds');
   if (set === 0) throw new RangeError('kinds is empty; allowed: refresh, processing, or both');

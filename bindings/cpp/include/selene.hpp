@@ -435,7 +435,7 @@ struct window {
     selene::kinds kinds{};
     std::uint32_t lanes = 1;
     bool strict_fit = false;
-    /** It picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too. */
+    /** It picks only tasks that were eligible at its begin; without it also those that become due meanwhile. */
     bool frozen = false;
     /** run_cycle only: on the calling thread. */
     bool on_this_thread = false;

@@ -153,8 +153,8 @@ namespace Selene
         /// <summary>Nothing is picked whose estimate does not fit, not even first.</summary>
         public bool StrictFit { get; set; }
 
-        /// <summary>Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins,
-        /// too.</summary>
+        /// <summary>Picks only tasks that were eligible at its begin; without it also those that become due
+        /// meanwhile.</summary>
         public bool Frozen { get; set; }
 
         /// <summary>The one task that shall run now; null: all that may.</summary>

@@ -62,7 +62,7 @@ impl Window {
         self.raw.flags |= raw::SELENE_WINDOW_STRICT_FIT as u32;
         self
     }
-    /// Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too.
+    /// Picks only tasks that were eligible at its begin; without it also those that become due meanwhile.
     pub fn frozen(mut self) -> Window {
         self.raw.flags |= raw::SELENE_WINDOW_FROZEN as u32;
         self

@@ -46,8 +46,8 @@ class TaskCalls(HandlerCalls):
     ) -> Any:
         """Decorates a function: registers it as a handler and as a task, by default under its own name.
 
-        The fields are those of Task: `every` makes it periodic, without it the task is done once in each life of the
-        program, and with schedule="standing" it is a candidate in every window. The code wins over the store: a task
+        The fields are those of Task: `every` makes it periodic; without it the task runs once each time the program
+        starts, and with schedule="standing" it is a candidate in every window. The code wins over the store: a task
         of this id that is there already is updated (its history stays), or replaced if its kind or schedule is another
         one; `existing` says otherwise.
 

@@ -171,7 +171,7 @@ def per_mille(value: float, what: str) -> int:
 
 
 def some_kinds(value: Kinds | None) -> int:
-    """The bits of the kinds of a window or a driver; 0, not said, is all, which an empty collection does not mean."""
+    """The bits of the kinds of a window or driver; an empty collection is refused, since 0 means all kinds."""
     bits = 0 if value is None else kind_bits(value)
     if value is not None and bits == 0:
         raise ValueError("kinds is empty; allowed: refresh, processing, or both")

@@ -110,7 +110,7 @@ public struct Window: Sendable {
   public var lanes: UInt32
   /// Nothing is picked whose estimate does not fit, not even first.
   public var strictFit = false
-  /// Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too.
+  /// Picks only tasks that were eligible at its begin; without it also those that become due meanwhile.
   public var frozen = false
   /// The one task that shall run now.
   public var task: String?

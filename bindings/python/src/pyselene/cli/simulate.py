@@ -372,7 +372,7 @@ class Simulation:
             reserve=None if window.reserve is None else window.reserve / 1e9,
             lanes=window.lanes,
             strict_fit=window.strict_fit,
-            # What a window had before it is compared with what it did.
+            # The report compares each window with the tasks that were eligible at its begin.
             frozen=True,
         )
         self._play(scheduler, cycle)

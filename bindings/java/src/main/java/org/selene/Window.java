@@ -65,7 +65,7 @@ public final class Window {
             return flag(Layout.WINDOW_STRICT_FIT);
         }
 
-        /** Picks only from what was eligible at its begin; otherwise what becomes due meanwhile begins, too. */
+        /** Picks only tasks that were eligible at its begin; without it also those that become due meanwhile. */
         public Builder frozen() {
             return flag(Layout.WINDOW_FROZEN);
         }
