@@ -32,7 +32,7 @@ static void serve(void) {
         selene_store_info *info = NULL;
         stop_if(selene_store_get(scheduler, &info), "store");
         notes->commits = info->commits;
-        selene_store_info_destroy(info);
+        selene_free(info);
         usleep(1000);
     }
 }

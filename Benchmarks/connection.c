@@ -144,7 +144,7 @@ static void ask_why(struct way *way) {
 static void ask_list(struct way *way) {
     selene_task_ids *ids = NULL;
     stop_if(selene_task_list_state(way->scheduler, SELENE_STATE_ENQUEUED, &ids), "list");
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
 }
 
 static void enqueue(struct way *way) {

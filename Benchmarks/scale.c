@@ -147,22 +147,22 @@ static void measure_decide(selene_scheduler scheduler, uint64_t tasks) {
         choice = choice_with(choice, strtoull(plan->runs[i].id.data + 5, NULL, 10));
     found_one("picks", "Selene", tasks, "tasks", (double)plan->run_count);
     found_one("choice", "Selene", tasks, "hash", (double)choice);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     for (int i = 0; i < 501; i++) {
         samples[i] = decide(scheduler, &plan);
-        selene_plan_destroy(plan);
+        selene_free(plan);
     }
     found("decide", "Selene", tasks, "ns", samples, 501);
     for (int i = 0; i < 21; i++) {
         empty_caches();
         samples[i] = decide(scheduler, &plan);
-        selene_plan_destroy(plan);
+        selene_free(plan);
     }
     found("decide", "Selene, caches emptied", tasks, "ns", samples, 21);
     set_conditions(scheduler, 0);
     for (int i = 0; i < 101; i++) {
         samples[i] = decide(scheduler, &plan);
-        selene_plan_destroy(plan);
+        selene_free(plan);
     }
     found("decide", "Selene, conditions of the system", tasks, "ns", samples, 101);
     set_conditions(scheduler, CONDITIONS);
@@ -265,7 +265,7 @@ static void measure_freshness(uint64_t tasks) {
         samples[i] = decide(scheduler, &plan);
         if (i == 0)
             found_one("picks", "Selene, freshness", tasks, "tasks", (double)plan->run_count);
-        selene_plan_destroy(plan);
+        selene_free(plan);
     }
     found("decide", "Selene, freshness", tasks, "ns", samples, 501);
     stop_if(selene_scheduler_close(scheduler, 0), "close");

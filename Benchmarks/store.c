@@ -125,7 +125,7 @@ static uint64_t commits_of(selene_scheduler scheduler) {
     uint64_t commits;
     stop_if(selene_store_get(scheduler, &info), "get");
     commits = info->commits;
-    selene_store_info_destroy(info);
+    selene_free(info);
     return commits;
 }
 

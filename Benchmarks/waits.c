@@ -53,7 +53,7 @@ static double ask(selene_scheduler scheduler, unsigned tasks) {
         int64_t begun = now();
         stop_if(selene_task_waits(scheduler, id, length, &waits), "waits");
         samples[i] = since(begun);
-        selene_waits_destroy(waits);
+        selene_free(waits);
     }
     return median(QUESTIONS);
 }

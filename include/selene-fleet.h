@@ -178,13 +178,10 @@ SELENE_API selene_status selene_fleet_close(selene_fleet fleet, int64_t grace);
  *                    be run, to read it or to run it some other way
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
  *
- * Ownership: the caller frees the script with selene_fleet_bytes_destroy. Thread: any; blocks up to five minutes. Since: 0.2.
+ * Ownership: the caller frees the script with selene_free. Thread: any; blocks up to five minutes. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_install(const selene_fleet_options *options,
                                               selene_fleet_bytes **out_script);
-
-/** Frees bytes that a function of this library returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_bytes_destroy(selene_fleet_bytes *bytes);
 
 /* ============================================================================
  *  TASK
@@ -435,13 +432,10 @@ SELENE_API selene_status selene_fleet_run_now(selene_fleet fleet, const char *id
  * @param out_record     one block, with its texts
  * @return INVALID_ARGUMENT, NOT_FOUND (it is not registered, or no longer known)
  *
- * Ownership: the caller frees it with selene_fleet_record_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_get(selene_fleet fleet, const char *id, int64_t id_length,
                                           selene_fleet_record **out_record);
-
-/** Frees what selene_fleet_get returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_record_destroy(selene_fleet_record *record);
 
 /**
  * Writes the defaults into filter, as SELENE_FLEET_FILTER_INIT does.
@@ -462,13 +456,10 @@ SELENE_API selene_status selene_fleet_filter_init(selene_fleet_filter *filter,
  * @param out_page  one block, with its records and their texts
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
  *
- * Ownership: the caller frees it with selene_fleet_page_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_list(selene_fleet fleet, const selene_fleet_filter *filter,
                                            selene_fleet_page **out_page);
-
-/** Frees what selene_fleet_list returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_page_destroy(selene_fleet_page *page);
 
 /**
  * Gives every reason why a task does not run now.
@@ -478,13 +469,10 @@ SELENE_API void selene_fleet_page_destroy(selene_fleet_page *page);
  * @param out_explanation  one block, with its texts
  * @return INVALID_ARGUMENT, NOT_FOUND (it is not registered, or no longer known)
  *
- * Ownership: the caller frees it with selene_fleet_explanation_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_explain(selene_fleet fleet, const char *id, int64_t id_length,
                                               selene_fleet_explanation **out_explanation);
-
-/** Frees what selene_fleet_explain returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_explanation_destroy(selene_fleet_explanation *explanation);
 
 /**
  * Reads what the last success of a task left (selene_run_set_output).
@@ -494,7 +482,7 @@ SELENE_API void selene_fleet_explanation_destroy(selene_fleet_explanation *expla
  * @param out_result     NULL: it left nothing, has not ended, or is no longer known
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees it with selene_fleet_bytes_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_result(selene_fleet fleet, const char *id, int64_t id_length,
                                              selene_fleet_bytes **out_result);
@@ -627,14 +615,11 @@ SELENE_API selene_status selene_fleet_set_queue(selene_fleet fleet,
  * @param out_queues    one block, with its texts
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees it with selene_fleet_queues_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_queue_list(selene_fleet fleet, const char *after,
                                                  int64_t after_length,
                                                  selene_fleet_queues **out_queues);
-
-/** Frees what selene_fleet_queue_list returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_queues_destroy(selene_fleet_queues *queues);
 
 /**
  * Notifies listening workers that tasks of the fleet's queue are due, so that they need not wait for their next poll:
@@ -662,12 +647,9 @@ SELENE_API selene_status selene_fleet_prune(selene_fleet fleet, int64_t age, uin
  * @param out_items  one block, with its texts
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees it with selene_fleet_items_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_status(selene_fleet fleet, selene_fleet_items **out_items);
-
-/** Frees what selene_fleet_status returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_items_destroy(selene_fleet_items *items);
 
 /* ============================================================================
  *  NODE
@@ -719,12 +701,9 @@ typedef struct selene_fleet_nodes {
  * @param out_nodes  one block, with its texts
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees it with selene_fleet_nodes_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_fleet_node_list(selene_fleet fleet, selene_fleet_nodes **out_nodes);
-
-/** Frees what selene_fleet_node_list returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes);
 
 /**
  * Asks a node to leave: it takes nothing more, gives back what was not begun, lets what runs end, however long that takes, and

@@ -147,7 +147,7 @@
  *   selene_conditions_set              what the host knows of network and power
  *   selene_task_explain                why a task does not run, and
  *   selene_reason_name                 what its reasons are called
- *   selene_report_destroy              frees the report of a window
+ *   selene_free                        frees what a function has made: a report, a record
  *   selene_status_detail               what was wrong with the last failed call
  *   selene_server_start                other processes may connect, which
  *   selene_scheduler_connect           they do with this
@@ -186,8 +186,9 @@
  *   out is followed by a NUL that its length does not count.
  *
  * Ownership. What _open returns is closed by _close; a struct that a function
- *   returns through a pointer-to-pointer belongs to the caller and is freed by
- *   the _destroy of its noun. Everything else is borrowed.
+ *   returns through a pointer-to-pointer belongs to the caller: one block of
+ *   memory, with all that it points to, freed by selene_free. Everything else is
+ *   borrowed.
  *
  * Structs. Every struct that crosses the border by itself begins with struct_size
  *   and flags; selene_text and the elements of arrays (selene_rule, selene_quota,
@@ -295,6 +296,17 @@ SELENE_API uint32_t selene_version_number(void);
  * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
  */
 SELENE_API const char *selene_version_string(void);
+
+/**
+ * Frees what a function has made: a report, a record, a list, a decision.
+ *
+ * Each is one block of memory, with all texts and arrays that it points to.
+ *
+ * @param made  what a function returned through a pointer to a pointer; NULL is ignored
+ *
+ * Cannot fail. Thread: any. Since: 0.2.
+ */
+SELENE_API void selene_free(void *made);
 
 /* ============================================================================
  *  TEXT AND CALLBACKS
@@ -1000,12 +1012,9 @@ typedef struct selene_pauses {
  *
  * @param out_pauses  what is paused; none: a list of 0
  *
- * Ownership: the caller frees it with selene_pauses_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_pause_list(selene_scheduler scheduler, selene_pauses **out_pauses);
-
-/** Frees what selene_pause_list returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_pauses_destroy(selene_pauses *pauses);
 
 /**
  * Says when it is worth opening the next window.
@@ -1689,15 +1698,12 @@ SELENE_API selene_status selene_task_resume_tag(selene_scheduler scheduler, cons
  * @param out_info  the record
  * @return INVALID_ARGUMENT, NOT_FOUND (no such task, or no such position)
  *
- * Ownership: the caller frees the record, with its texts, with selene_task_info_destroy.
+ * Ownership: the caller frees the record, with its texts, with selene_free.
  * Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_task_get(selene_scheduler scheduler, const char *id,
                                          int64_t id_length, uint64_t position,
                                          selene_task_info **out_info);
-
-/** Frees what selene_task_get returned; NULL is ignored. Thread: any. Since: 0.1. */
-SELENE_API void selene_task_info_destroy(selene_task_info *info);
 
 /**
  * Reads what the last success of a task left (selene_run_set_output).
@@ -1710,13 +1716,10 @@ SELENE_API void selene_task_info_destroy(selene_task_info *info);
  * @param out_output  the bytes; none if nothing was left
  * @return INVALID_ARGUMENT, NOT_FOUND
  *
- * Ownership: the caller frees it with selene_task_output_destroy. Thread: any, in a handler too. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any, in a handler too. Since: 0.2.
  */
 SELENE_API selene_status selene_task_get_output(selene_scheduler scheduler, const char *id,
                                                 int64_t id_length, selene_task_output **out_output);
-
-/** Frees what selene_task_get_output returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_task_output_destroy(selene_task_output *output);
 
 /**
  * Lists the ids of all tasks, or of those with a tag, in order of registration.
@@ -1726,7 +1729,7 @@ SELENE_API void selene_task_output_destroy(selene_task_output *output);
  * @param out_ids     the ids
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the list with selene_free. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char *tag,
                                           int64_t tag_length, selene_task_ids **out_ids);
@@ -1738,13 +1741,10 @@ SELENE_API selene_status selene_task_list(selene_scheduler scheduler, const char
  * @param out_ids  the ids
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees the list with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_task_list_state(selene_scheduler scheduler, int32_t state,
                                                 selene_task_ids **out_ids);
-
-/** Frees a list of ids or names that a function returned; NULL is ignored. Thread: any. Since: 0.1. */
-SELENE_API void selene_task_ids_destroy(selene_task_ids *ids);
 
 /** Why a task does not run now. */
 enum {
@@ -1991,13 +1991,10 @@ typedef struct selene_waits {
  * @param out_waits  the answer
  * @return INVALID_ARGUMENT, NOT_FOUND
  *
- * Ownership: the caller frees the answer with selene_waits_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees the answer with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_task_waits(selene_scheduler scheduler, const char *id,
                                            int64_t id_length, selene_waits **out_waits);
-
-/** Frees what selene_task_waits returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_waits_destroy(selene_waits *waits);
 
 /* ============================================================================
  *  GROUP
@@ -2089,7 +2086,7 @@ SELENE_API selene_status selene_group_get(selene_scheduler scheduler, const char
  *
  * @param out_names  the names, as the ids of a list
  *
- * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees the list with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_group_list(selene_scheduler scheduler, selene_task_ids **out_names);
 
@@ -2404,7 +2401,7 @@ SELENE_API selene_status selene_cycle_next(selene_cycle cycle, int32_t *out_step
  * @param cycle       the cycle; its handle is invalid afterwards
  * @param out_report  what it did; may be NULL
  *
- * Ownership: the caller frees the report with selene_report_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the report with selene_free. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **out_report);
 
@@ -2425,9 +2422,6 @@ SELENE_API selene_status selene_cycle_end(selene_cycle cycle, selene_report **ou
  */
 SELENE_API selene_status selene_cycle_drain(selene_cycle cycle, int64_t grace);
 
-/** Frees what selene_cycle_end and selene_cycle_run returned; NULL is ignored. Thread: any. Since: 0.1. */
-SELENE_API void selene_report_destroy(selene_report *report);
-
 /**
  * Runs a whole cycle and returns its report by the deadline, whatever the handlers do.
  *
@@ -2443,7 +2437,7 @@ SELENE_API void selene_report_destroy(selene_report *report);
  *         STORE_ statuses also after handlers ran: the store refused a start or an outcome, there is no report, and
  *         outcomes that could not be stored are tried again by later calls
  *
- * Ownership: the caller frees the report with selene_report_destroy. Thread: any, not inside a callback; blocks.
+ * Ownership: the caller frees the report with selene_free. Thread: any, not inside a callback; blocks.
  * Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_run(selene_scheduler scheduler, const selene_window *window,
@@ -2482,13 +2476,10 @@ SELENE_API selene_status selene_cycle_run_async(selene_scheduler scheduler,
  * @param out_plan  the picks in order
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT; for a window of one task NOT_FOUND and IMMEDIATE_RUN_INELIGIBLE
  *
- * Ownership: the caller frees the plan with selene_plan_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the plan with selene_free. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_cycle_plan(selene_scheduler scheduler, const selene_window *window,
                                            selene_plan **out_plan);
-
-/** Frees what selene_cycle_plan returned; NULL is ignored. Thread: any. Since: 0.1. */
-SELENE_API void selene_plan_destroy(selene_plan *plan);
 
 /* ============================================================================
  *  LANE
@@ -2581,7 +2572,7 @@ SELENE_API selene_status selene_lane_close(selene_lane lane);
  * @return INVALID_ARGUMENT, UNSUPPORTED (a cycle without lanes), REENTRANT (inside a callback of this scheduler, unless
  *         timeout is 0)
  *
- * Ownership: the caller frees the report with selene_report_destroy. Thread: any; blocks. Since: 0.2.
+ * Ownership: the caller frees the report with selene_free. Thread: any; blocks. Since: 0.2.
  */
 SELENE_API selene_status selene_cycle_wait(selene_cycle cycle, int64_t timeout,
                                            selene_report **out_report, int64_t *out_wake_at);
@@ -2762,12 +2753,9 @@ SELENE_API selene_status selene_run_set_output(selene_run run, const void *outpu
  *                  stop because it made no progress is the end of its grace
  * @return as selene_run_stopping
  *
- * Ownership: the caller frees them, with their texts, with selene_run_info_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees them, with their texts, with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_run_get(selene_run run, selene_run_info **out_info);
-
-/** Frees what selene_run_get returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_run_info_destroy(selene_run_info *info);
 
 /* ============================================================================
  *  CONDITIONS
@@ -2870,7 +2858,7 @@ SELENE_API selene_status selene_condition_get(selene_scheduler scheduler, const 
  * @param out_names  the names, as the ids of a list
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees the list with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_condition_list(selene_scheduler scheduler,
                                                selene_task_ids **out_names);
@@ -2883,7 +2871,7 @@ SELENE_API selene_status selene_condition_list(selene_scheduler scheduler,
  * @param out_names  the names, as the ids of a list; an empty one if nothing is missing
  * @return INVALID_ARGUMENT, NOT_FOUND (the task is unknown)
  *
- * Ownership: the caller frees the list with selene_task_ids_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees the list with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_condition_missing(selene_scheduler scheduler, const char *id,
                                                   int64_t id_length, selene_task_ids **out_names);
@@ -3202,12 +3190,9 @@ SELENE_API selene_status selene_store_findings_init(selene_store_findings *findi
  * @param out_info  the facts
  * @return STORE_IO
  *
- * Ownership: the caller frees them, with their texts, with selene_store_info_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees them, with their texts, with selene_free. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_store_get(selene_scheduler scheduler, selene_store_info **out_info);
-
-/** Frees what selene_store_get returned; NULL is ignored. Thread: any. Since: 0.1. */
-SELENE_API void selene_store_info_destroy(selene_store_info *info);
 
 /**
  * Copies the store of a scheduler, as it is now, into a new file while it is in use.
@@ -3536,13 +3521,10 @@ SELENE_API selene_status selene_server_get(selene_server server, selene_server_i
  * @param out_clients  who
  * @return INVALID_ARGUMENT; of a connection OWNER_AWAY, REFUSED
  *
- * Ownership: the caller frees it with selene_clients_destroy. Thread: any. Since: 0.2.
+ * Ownership: the caller frees it with selene_free. Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_client_list(selene_scheduler scheduler,
                                             selene_clients **out_clients);
-
-/** Frees what selene_client_list returned; NULL is ignored. Thread: any. Since: 0.2. */
-SELENE_API void selene_clients_destroy(selene_clients *clients);
 
 /**
  * Ends a server and removes its socket. Requests in progress are answered; for all others the owner is away. The
@@ -4020,7 +4002,7 @@ enum {
  * @param out_decision  the decision
  * @return INVALID_ARGUMENT
  *
- * Ownership: the caller frees the decision with selene_decision_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the decision with selene_free. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_governor_ask(selene_scheduler scheduler, int32_t kind,
                                              uint32_t flags, selene_decision **out_decision);
@@ -4032,13 +4014,10 @@ SELENE_API selene_status selene_governor_ask(selene_scheduler scheduler, int32_t
  * @param out_decision  the decision
  * @return INVALID_ARGUMENT, NOT_FOUND (nothing was decided since the scheduler was opened)
  *
- * Ownership: the caller frees the decision with selene_decision_destroy. Thread: any. Since: 0.1.
+ * Ownership: the caller frees the decision with selene_free. Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_governor_last(selene_scheduler scheduler, int32_t kind,
                                               selene_decision **out_decision);
-
-/** Frees what selene_governor_ask or _last returned; NULL is ignored. Thread: any. Since: 0.1. */
-SELENE_API void selene_decision_destroy(selene_decision *decision);
 
 /* ---- Ledger -------------------------------------------------------------- */
 

@@ -132,10 +132,6 @@ selene_status selene_fleet_install(const selene_fleet_options *options,
     return status;
 }
 
-void selene_fleet_bytes_destroy(selene_fleet_bytes *bytes) {
-    free(bytes);
-}
-
 // ---- Calls ----
 
 selene_value fleet_text(selene_text text) {

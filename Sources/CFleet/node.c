@@ -48,10 +48,6 @@ selene_status selene_fleet_node_list(selene_fleet number, selene_fleet_nodes **o
     return SELENE_OK;
 }
 
-void selene_fleet_nodes_destroy(selene_fleet_nodes *nodes) {
-    free(nodes);
-}
-
 selene_status selene_fleet_drain(selene_fleet number, const char *node, int64_t node_length,
                                  uint64_t *out_count) {
     return fleet_count_of(number, "select %.drain($1::text)", node, node_length, "node", out_count);

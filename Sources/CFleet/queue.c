@@ -191,10 +191,6 @@ selene_status selene_fleet_queue_list(selene_fleet number, const char *after, in
     return SELENE_OK;
 }
 
-void selene_fleet_queues_destroy(selene_fleet_queues *queues) {
-    free(queues);
-}
-
 // ---- All of it ----
 
 selene_status selene_fleet_wake(selene_fleet number) {
@@ -244,8 +240,4 @@ selene_status selene_fleet_status(selene_fleet number, selene_fleet_items **out_
     *out_items = out;
     rows_free(&told);
     return SELENE_OK;
-}
-
-void selene_fleet_items_destroy(selene_fleet_items *items) {
-    free(items);
 }

@@ -129,10 +129,6 @@ selene_status selene_fleet_get(selene_fleet number, const char *id, int64_t id_l
     return SELENE_OK;
 }
 
-void selene_fleet_record_destroy(selene_fleet_record *record) {
-    free(record);
-}
-
 selene_status selene_fleet_explain(selene_fleet number, const char *id, int64_t id_length,
                                    selene_fleet_explanation **out_explanation) {
     rows told;
@@ -155,10 +151,6 @@ selene_status selene_fleet_explain(selene_fleet number, const char *id, int64_t 
     *out_explanation = out;
     rows_free(&told);
     return SELENE_OK;
-}
-
-void selene_fleet_explanation_destroy(selene_fleet_explanation *explanation) {
-    free(explanation);
 }
 
 selene_status selene_fleet_result(selene_fleet number, const char *id, int64_t id_length,
@@ -242,8 +234,4 @@ selene_status selene_fleet_list(selene_fleet number, const selene_fleet_filter *
     *out_page = out;
     rows_free(&told);
     return SELENE_OK;
-}
-
-void selene_fleet_page_destroy(selene_fleet_page *page) {
-    free(page);
 }

@@ -1174,12 +1174,12 @@ static int32_t default_path(uint64_t scheduler, char **out_path, service_failure
     selene_status status = selene_store_get(scheduler, &info);
     if (status != SELENE_OK) return wire_told(failure);
     if (info->path.length == 0) {
-        selene_store_info_destroy(info);
+        selene_free(info);
         return wire_fail(failure, SELENE_ERROR_INVALID_ARGUMENT, "path", NULL,
                          "must be given, since the tasks live in memory");
     }
     if (asprintf(out_path, "%s-sock", info->path.data) < 0) abort();
-    selene_store_info_destroy(info);
+    selene_free(info);
     return SELENE_OK;
 }
 

@@ -691,51 +691,10 @@ int wire_arguments(wire_reader *from, const wire_operation *operation, wire_word
     return 1;
 }
 
-// What a call made goes back the way that its noun has.
-static void release_made(char letter, void *made) {
-    switch (letter) {
-    case 'I':
-        selene_task_info_destroy(made);
-        break;
-    case 'L':
-        selene_task_ids_destroy(made);
-        break;
-    case 'O':
-        selene_task_output_destroy(made);
-        break;
-    case 'F':
-        selene_store_info_destroy(made);
-        break;
-    case 'D':
-        selene_decision_destroy(made);
-        break;
-    case 'P':
-        selene_plan_destroy(made);
-        break;
-    case 'A':
-        selene_waits_destroy(made);
-        break;
-    case 'N':
-        selene_run_info_destroy(made);
-        break;
-    case 'Q':
-        selene_report_destroy(made);
-        break;
-    case 'C':
-        selene_clients_destroy(made);
-        break;
-    case 'U':
-        selene_pauses_destroy(made);
-        break;
-    default:
-        break;
-    }
-}
-
 void wire_release(const wire_operation *operation, wire_scratch *scratch) {
     // What is made is the first result of its operation.
     const char *made = strpbrk(operation->form, "pq");
-    if (made != NULL) release_made(made[1], (void *)(uintptr_t)scratch->outs[0]);
+    if (made != NULL) selene_free((void *)(uintptr_t)scratch->outs[0]);
     for (size_t i = 0; i < sizeof scratch->arrays / sizeof *scratch->arrays; i++)
         free(scratch->arrays[i]);
 }

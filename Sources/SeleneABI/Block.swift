@@ -1,4 +1,4 @@
-// What goes out and is owned by the caller: one block of memory, freed by the _destroy of its noun.
+// What goes out and is owned by the caller: one block of memory, freed by selene_free.
 
 import CSelene
 import SeleneCore
@@ -57,4 +57,9 @@ struct Block {
 @inline(__always)
 func lend(_ text: UnsafeRawBufferPointer) -> selene_text {
   selene_text(data: text.baseAddress?.assumingMemoryBound(to: CChar.self), length: Int64(text.count))
+}
+
+@_cdecl("selene_free") @implementation
+public func selene_free(_ made: UnsafeMutableRawPointer!) {
+  (made as UnsafeMutableRawPointer?)?.deallocate()
 }

@@ -153,11 +153,6 @@ public func selene_cycle_descriptor(_ cycle: selene_cycle, _ out_fd: UnsafeMutab
   }
 }
 
-@_cdecl("selene_report_destroy") @implementation
-public func selene_report_destroy(_ report: UnsafeMutablePointer<selene_report>!) {
-  report?.deallocate()
-}
-
 @_cdecl("selene_cycle_run") @implementation
 public func selene_cycle_run(
   _ scheduler: selene_scheduler, _ window: UnsafePointer<selene_window>!,
@@ -232,11 +227,6 @@ extension Plan {
       return made
     }
   }
-}
-
-@_cdecl("selene_plan_destroy") @implementation
-public func selene_plan_destroy(_ plan: UnsafeMutablePointer<selene_plan>!) {
-  plan?.deallocate()
 }
 
 extension selene_pace {

@@ -126,11 +126,6 @@ public func selene_governor_last(
   }
 }
 
-@_cdecl("selene_decision_destroy") @implementation
-public func selene_decision_destroy(_ decision: UnsafeMutablePointer<selene_decision>!) {
-  decision?.deallocate()
-}
-
 @_cdecl("selene_governor_forecast") @implementation
 public func selene_governor_forecast(
   _ scheduler: selene_scheduler, _ kind: Int32, _ windows: UnsafeMutablePointer<selene_forecast>!,

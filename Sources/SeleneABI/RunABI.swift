@@ -197,8 +197,3 @@ public func selene_run_get(_ run: selene_run, _ out_info: UnsafeMutablePointer<U
     }
   }
 }
-
-@_cdecl("selene_run_info_destroy") @implementation
-public func selene_run_info_destroy(_ info: UnsafeMutablePointer<selene_run_info>!) {
-  (info as UnsafeMutablePointer?)?.deallocate()
-}

@@ -307,8 +307,3 @@ public func selene_pause_list(
     }
   }
 }
-
-@_cdecl("selene_pauses_destroy") @implementation
-public func selene_pauses_destroy(_ pauses: UnsafeMutablePointer<selene_pauses>!) {
-  (pauses as UnsafeMutablePointer?)?.deallocate()
-}

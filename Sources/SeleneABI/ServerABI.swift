@@ -266,11 +266,6 @@ public func selene_client_list(
   }
 }
 
-@_cdecl("selene_clients_destroy") @implementation
-public func selene_clients_destroy(_ clients: UnsafeMutablePointer<selene_clients>!) {
-  (clients as UnsafeMutablePointer?)?.deallocate()
-}
-
 // MARK: Connect
 
 @_cdecl("selene_scheduler_connect") @implementation

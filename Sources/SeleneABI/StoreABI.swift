@@ -47,11 +47,6 @@ public func selene_store_get(
   }
 }
 
-@_cdecl("selene_store_info_destroy") @implementation
-public func selene_store_info_destroy(_ info: UnsafeMutablePointer<selene_store_info>!) {
-  info?.deallocate()
-}
-
 @_cdecl("selene_store_backup") @implementation
 public func selene_store_backup(
   _ scheduler: selene_scheduler, _ path: UnsafePointer<CChar>!, _ path_length: Int64

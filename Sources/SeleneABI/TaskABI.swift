@@ -344,11 +344,6 @@ public func selene_task_get(
   }
 }
 
-@_cdecl("selene_task_info_destroy") @implementation
-public func selene_task_info_destroy(_ info: UnsafeMutablePointer<selene_task_info>!) {
-  info?.deallocate()
-}
-
 @_cdecl("selene_task_get_output") @implementation
 public func selene_task_get_output(
   _ scheduler: selene_scheduler, _ id: UnsafePointer<CChar>!, _ id_length: Int64,
@@ -367,11 +362,6 @@ public func selene_task_get_output(
       return made
     }
   }
-}
-
-@_cdecl("selene_task_output_destroy") @implementation
-public func selene_task_output_destroy(_ output: UnsafeMutablePointer<selene_task_output>!) {
-  (output as UnsafeMutablePointer?)?.deallocate()
 }
 
 @_cdecl("selene_task_list") @implementation
@@ -418,11 +408,6 @@ func list(_ count: Int, _ text: (Int) -> UnsafeRawBufferPointer) -> UnsafeMutabl
     ids.ids = block.array(count) { index, block in block.text(text(index)) }
     return ids
   }
-}
-
-@_cdecl("selene_task_ids_destroy") @implementation
-public func selene_task_ids_destroy(_ ids: UnsafeMutablePointer<selene_task_ids>!) {
-  ids?.deallocate()
 }
 
 @_cdecl("selene_task_explain") @implementation
@@ -486,11 +471,6 @@ private func detail(_ detail: Int64, of reason: Reason) -> Int64 { reason == .co
 /// NULL where there is none.
 private func name(_ name: Bytes?, in block: inout Block) -> selene_text {
   name.map { block.text($0.buffer) } ?? selene_text()
-}
-
-@_cdecl("selene_waits_destroy") @implementation
-public func selene_waits_destroy(_ waits: UnsafeMutablePointer<selene_waits>!) {
-  waits?.deallocate()
 }
 
 extension selene_task_info {

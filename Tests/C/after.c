@@ -85,7 +85,7 @@ static void check_failure(const char *expected, selene_scheduler scheduler, cons
     CHECK_TEXT(expected, info->failure);
     CHECK_INT(0, info->failed_attempt);
     CHECK_INT(clock_now, info->failed_at);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 /* ---- waiting and starting ----------------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static void test_waits(void) {
     CHECK_TEXT("a", info->after[1]);
     CHECK_INT(3, info->waits_for);
     CHECK_INT(0, info->appended);
-    selene_task_info_destroy(info);
+    selene_free(info);
     why(scheduler, "c", SELENE_REASON_BLOCKED);
     succeed(scheduler, "a");
     IS(ENQUEUED, "b");
@@ -528,7 +528,7 @@ static void test_retried_backwards(void) {
         IS(FAILED, "b");
         CHECK_OK(selene_task_get(scheduler, "b", -1, 0, &info));
         CHECK_TEXT("it comes after \"a\", which failed", info->failure);
-        selene_task_info_destroy(info);
+        selene_free(info);
         CHECK_OK(selene_scheduler_close(scheduler, 0));
     }
 }
@@ -643,7 +643,7 @@ static void test_kept(void) {
     it = next(cycle, "b");
     CHECK_OK(selene_task_get_output(scheduler, "a", -1, &output));
     CHECK_TEXT("left", output->output);
-    selene_task_output_destroy(output);
+    selene_free(output);
     CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_prune(scheduler, &count));
@@ -686,7 +686,7 @@ static void test_kept_for_retried(void) {
                "SELENE_EXISTING_SKIP keeps it");
         CHECK_OK(selene_task_get_output(scheduler, "a", -1, &output));
         CHECK_TEXT("left", output->output);
-        selene_task_output_destroy(output);
+        selene_free(output);
         CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(cycle, NULL));
         CHECK_INT(SELENE_DISPOSITION_ADDED, add_after(scheduler, "a", NULL));
@@ -785,7 +785,7 @@ static void leave(selene_scheduler scheduler, const char *id, const char *output
 static int is_there(selene_scheduler scheduler, const char *id) {
     selene_task_info *info = NULL;
     const selene_status status = selene_task_get(scheduler, id, -1, 0, &info);
-    selene_task_info_destroy(info);
+    selene_free(info);
     return status == SELENE_OK;
 }
 
@@ -818,7 +818,7 @@ static void test_kept_for_failed(void) {
                 selene_task_output *output = NULL;
                 CHECK_OK(selene_task_get_output(scheduler, "a", -1, &output));
                 CHECK_TEXT("left", output->output);
-                selene_task_output_destroy(output);
+                selene_free(output);
                 succeed(scheduler, "b");
                 succeed(scheduler, "c");
                 /* Nobody names it any more who could read it. */
@@ -916,7 +916,7 @@ static void test_stored(void) {
     CHECK_INT(2, info->after_count);
     CHECK_TEXT("x", info->after[1]);
     CHECK_TEXT("it comes after \"a\", which failed", info->failure);
-    selene_task_info_destroy(info);
+    selene_free(info);
     succeed(scheduler, "clean");
     CHECK_OK(selene_task_resume(scheduler, "x", -1, NULL));
     succeed(scheduler, "x");
@@ -954,7 +954,7 @@ static void test_served(void) {
     CHECK_TEXT("a", info->after[0]);
     CHECK_INT(1, info->waits_for);
     CHECK_INT(SELENE_TASK_AFTER_ANY_END, info->flags & SELENE_TASK_AFTER_ANY_END);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_INT(1, cancel(connection, "a"));
     IS(ENQUEUED, "b");
     CHECK_OK(selene_scheduler_close(connection, 0));

@@ -98,7 +98,7 @@ static void test_stops(void) {
     CHECK_INT(4, report->run_count);
     CHECK_INT(4, report->new_data);
     CHECK_INT(START + 10 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(3, atomic_load(&blocked));
     CHECK_INT(SELENE_OK, atomic_load(&heeding.first_status));
     atomic_store(&gate, 1);
@@ -194,7 +194,7 @@ static void test_cap(void) {
         wait_for("the handlers", &works[k].started, 1);
     CHECK_INT(0, pthread_create(&thread, NULL, advance_to_reserve, &scheduler));
     wait_for("the stops that block", &blocked, MOST);
-    selene_report_destroy(join_runner(&runner));
+    selene_free(join_runner(&runner));
     /* Those that take longer than a moment count. */
     CHECK_INT(0, overruns(scheduler));
     CHECK_OK(selene_clock_set(scheduler, START + 60 * S));
@@ -258,7 +258,7 @@ static void test_destroy(void) {
     observe(scheduler);
     CHECK_INT(0, pthread_create(&thread, NULL, unregister, &scheduler));
     wait_for("the destroy that blocks", &blocked, 1);
-    selene_report_destroy(push(scheduler, window_of(H, 0, 2)));
+    selene_free(push(scheduler, window_of(H, 0, 2)));
     push_async(scheduler, window_of(H, 0, 2), &receiver, NULL);
     wait_for("the report", &receiver.calls, 1);
     wait_for_events(0, SELENE_EVENT_CYCLE_ENDED, -1, 2);
@@ -293,7 +293,7 @@ static void test_observer(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, NULL));
     wait_for("the observer that blocks", &blocked, 1);
     CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task_of("a")));
-    selene_report_destroy(push(scheduler, window));
+    selene_free(push(scheduler, window));
     push_async(scheduler, window, &receiver, NULL);
     wait_for("the report", &receiver.calls, 1);
     lend.flags = SELENE_WINDOW_LANES;
@@ -306,7 +306,7 @@ static void test_observer(void) {
     CHECK_OK(selene_lane_close(lane));
     CHECK_OK(selene_cycle_wait(cycle, PATIENCE, &report, NULL));
     CHECK(report != NULL);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, soon));
     CHECK_OK(selene_driver_start(scheduler, NULL));
     wait_for("the driver's window", &work.returned, 3);
@@ -340,7 +340,7 @@ static void test_slow_observer(void) {
     report = push(scheduler, window_of(H, 0, 1));
     CHECK_INT(TASKS, report->run_count);
     CHECK_INT(0, atomic_load(&noted_count));
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     /* Each run has two events, beside those of the window. */
     WAIT_UNTIL(atomic_load(&noted_count) > 2 * TASKS);
@@ -472,7 +472,7 @@ static void test_order(void) {
     for (int i = 0; i < 3; i++)
         CHECK_INT(0, pthread_create(&changers[i], NULL, change, &scheduler));
     for (int i = 0; i < 5; i++)
-        selene_report_destroy(push(scheduler, window_of(H, 0, 3)));
+        selene_free(push(scheduler, window_of(H, 0, 3)));
     for (int i = 0; i < 3; i++)
         CHECK_INT(0, pthread_join(changers[i], NULL));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));

@@ -205,7 +205,7 @@ static void test_most(void) {
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(scheduler, "t20", -1, 0, &info));
     CHECK_INT(32, info->condition_count);
-    selene_task_info_destroy(info);
+    selene_free(info);
     task.condition_count = 33;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -259,7 +259,7 @@ static void test_kept(void) {
     CHECK_INT(2, info->condition_count);
     CHECK_TEXT("signed-in", info->conditions[0]);
     CHECK_TEXT("vpn", info->conditions[1]);
-    selene_task_info_destroy(info);
+    selene_free(info);
     set(scheduler, "vpn", 1);
     selene_cycle cycle = begin(scheduler, window_of(S, 0, 1));
     complete(next(cycle, "b"));

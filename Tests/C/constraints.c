@@ -175,7 +175,7 @@ static void test_expiry(void) {
     CHECK_INT(SELENE_CONSTRAINT_IDLE, waits->parts[0].detail);
     CHECK_INT(7 * S, waits->parts[0].duration);
     CHECK_INT(SELENE_REASON_NO_WINDOW, waits->parts[1].reason);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

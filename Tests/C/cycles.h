@@ -245,7 +245,7 @@ CHECK_UNUSED static selene_task_info record_at(selene_scheduler scheduler, const
     CHECK_OK(selene_task_get(scheduler, id, -1, position, &info));
     CHECK_TEXT(id, info->id);
     copy = *info;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return copy;
 }
 
@@ -343,7 +343,7 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
     }
     CHECK_OK(selene_cycle_end(cycle, &report));
     count = report->run_count;
-    selene_report_destroy(report);
+    selene_free(report);
     return count;
 }
 
@@ -501,7 +501,7 @@ CHECK_UNUSED static const char *joined(selene_task_ids *list) {
         strncat(text, list->ids[i].data, 64);
         strcat(text, " ");
     }
-    selene_task_ids_destroy(list);
+    selene_free(list);
     return text;
 }
 

@@ -63,7 +63,7 @@ static void test_sleeper(void) {
     CHECK_INT(before.earliest_begin, after.earliest_begin);
     CHECK_INT(1, after.response_time_count);
     CHECK_INT(1, atomic_load(&work.stopped));
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
     CHECK_INT(1, atomic_load(&work.destroyed));
 }
@@ -83,7 +83,7 @@ static void test_never(void) {
     CHECK_TEXT("never", report->runs[0].id);
     CHECK_INT(SELENE_OUTCOME_EXPIRED, report->runs[0].outcome);
     CHECK_INT(0, atomic_load(&other.started));
-    selene_report_destroy(report);
+    selene_free(report);
     /* It returned, but it has not come back. */
     finished(scheduler);
     CHECK_INT(0, overruns(scheduler));
@@ -92,7 +92,7 @@ static void test_never(void) {
     report = push(scheduler, ten_seconds(1));
     CHECK_INT(1, report->run_count);
     CHECK_TEXT("other", report->runs[0].id);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN,
                  selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
     CHECK_INT(0, explain(scheduler, "never").reason_count);
@@ -120,7 +120,7 @@ static void test_ignorers(void) {
     report = over(&runner);
     CHECK_INT(4, report->run_count);
     CHECK_INT(4, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(4, overruns(scheduler));
     for (int k = 0; k < 4; k++)
         CHECK_INT(0, atomic_load(&works[k].returned));
@@ -171,7 +171,7 @@ static void test_in_reserve(void) {
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&work.reason));
     CHECK_INT(1, atomic_load(&work.stopped));
     CHECK_INT(START + 9 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
 }
 
@@ -187,7 +187,7 @@ static void test_complete_in_stop(void) {
     report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
     CHECK_INT(START + 9 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     /* The report does not wait for the stop function, close does. */
     CHECK_OK(selene_scheduler_close(scheduler, H));
     CHECK_INT(SELENE_OK, atomic_load(&work.first_status));
@@ -212,7 +212,7 @@ static void test_cap(void) {
     wait_for("the second", &second.started, 1);
     report = over(&runner);
     CHECK_INT(2, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(2, overruns(scheduler));
     add_work(scheduler, "third", &third);
     report = NULL;
@@ -227,7 +227,7 @@ static void test_cap(void) {
     finished_by(scheduler, START + H);
     report = push(scheduler, window_of(2 * SELENE_MINUTE, 0, 2));
     CHECK_INT(3, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
     CHECK_INT(0, atomic_load(&receiver.calls));
 }
@@ -260,7 +260,7 @@ static void test_exactly_at_deadline(void) {
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, report->expired);
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->result);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -283,7 +283,7 @@ static void test_twice(void) {
                  selene_run_complete(atomic_load(&work.run) + 12345, 0));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_complete(0, 0));
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_retry(atomic_load(&work.run), 0));
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
 }
 
@@ -311,7 +311,7 @@ static void test_other_thread(void) {
     CHECK_INT(2 * S, report->runs[0].response_time); /* to the outcome, not to the return */
     CHECK_INT(5 * S, report->runs[1].started_at - report->runs[0].started_at);
     CHECK_INT(START + 1 + 5 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
 }
 
@@ -334,7 +334,7 @@ static void test_after_return(void) {
     CHECK_INT(3 * S, report->runs[0].response_time);
     CHECK_INT(3 * S, report->runs[1].started_at - report->runs[0].started_at);
     CHECK_INT(START + 1 + 3 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
 }
 
@@ -406,7 +406,7 @@ static void test_run_info(void) {
     window.flags = SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

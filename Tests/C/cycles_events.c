@@ -287,7 +287,7 @@ static void test_events_of_threads(void) {
     }
     report = push(scheduler, window_of(AMPLE, 0, 4));
     CHECK_INT(8, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     wait_for("the end of the observer", &observers_destroyed, 1);
     CHECK_INT(8 + 1 + 8 + 8 + 1, atomic_load(&noted_count));

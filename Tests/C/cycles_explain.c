@@ -147,14 +147,14 @@ static void test_plan(void) {
     cycle = begin(scheduler, window_of(10 * S, 0, 1));
     CHECK_OK(selene_cycle_plan(scheduler, &window, &again));
     CHECK_INT(6, again->run_count);
-    selene_plan_destroy(again);
+    selene_free(again);
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_enable(scheduler, 0));
     CHECK_OK(selene_cycle_plan(scheduler, &window, &again));
     CHECK_INT(6, again->run_count);
-    selene_plan_destroy(again);
-    selene_plan_destroy(plan);
-    selene_plan_destroy(NULL);
+    selene_free(again);
+    selene_free(plan);
+    selene_free(NULL);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

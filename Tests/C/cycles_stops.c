@@ -31,7 +31,7 @@ static void test_cancel_in_flight(void) {
     CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
     CHECK_INT(START, report->ended_at);
     CHECK_INT(START + H, report->deadline);
-    selene_report_destroy(report);
+    selene_free(report);
     wait_for("the handler's return", &work.returned, 1);
     CHECK_INT(SELENE_STOP_CANCELLED, atomic_load(&work.reason));
     CHECK_INT(1, atomic_load(&work.stopped));
@@ -126,7 +126,7 @@ static void test_constraint_lost(void) {
     CHECK_INT(1, report->stopped);
     CHECK_INT(1, report->no_data);
     CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -147,7 +147,7 @@ static void test_shutdown(void) {
     CHECK_INT(1, report->stopped);
     CHECK_INT(SELENE_STOP_SHUTDOWN, report->runs[0].stop_reason);
     CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_scheduler_close(scheduler, 0));
     CHECK_STATUS(SELENE_ERROR_STALE_RUN,
                  selene_run_complete(atomic_load(&work.run), SELENE_OUTCOME_NEW_DATA));
@@ -252,7 +252,7 @@ static void test_stopped_once(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->stopped);
     CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     CHECK_INT(1, atomic_load(&work.stopped));
 }
@@ -274,16 +274,16 @@ static void test_complete_then_stuck(void) {
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->runs[0].outcome);
     CHECK_INT(0, atomic_load(&work.stopped)); /* it was decided: nothing to stop */
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
     report = push(scheduler, window_of(20 * S, S, 1));
     CHECK_INT(0, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     wait_until_ready(scheduler, "a");
     report = push(scheduler, window_of(20 * S, S, 1));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -294,18 +294,18 @@ static void test_still_running(void) {
     add_work(scheduler, "a", &work);
     report = push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
     CHECK_INT(0, explain(scheduler, "a").rank);
     report = push(scheduler, window_of(20 * S, 0, 1));
     CHECK_INT(0, report->eligible);
     CHECK_INT(0, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     wait_until_ready(scheduler, "a");
     report = push(scheduler, window_of(20 * S, 0, 1));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(2, atomic_load(&work.started));
     CHECK_INT(1, atomic_load(&most_inside));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -459,14 +459,14 @@ static void test_release_threads(void) {
     add_work(scheduler, "a", &work);
     report = push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     reach(scheduler, START + 80 * S - 1);
     CHECK_INT(SELENE_REASON_STILL_RUNNING, why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
     reach(scheduler, START + 80 * S);
     CHECK_INT(0, explain(scheduler, "a").reason_count);
     report = push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 2);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(2, atomic_load(&most_inside)); /* the first was given up */
     wait_for_overruns(scheduler, 2);         /* but its thread is still counted */
     atomic_store(&gate, 1);

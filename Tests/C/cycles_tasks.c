@@ -120,7 +120,7 @@ static void test_reset(void) {
     CHECK_OK(selene_scheduler_reset(scheduler));
     CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
     CHECK_INT(0, ids->count);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_INT(0, atomic_load(&work.destroyed)); /* handlers, conditions and switches stay */
     CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS,
                  selene_handler_register(scheduler, "a", -1, NULL, NULL, NULL, NULL));
@@ -193,18 +193,18 @@ static void test_list(void) {
     CHECK_TEXT("c", ids->ids[0]);
     CHECK_TEXT("a", ids->ids[1]);
     CHECK_TEXT("b", ids->ids[2]);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_task_list(scheduler, "x", -1, &ids));
     CHECK_INT(2, ids->count);
     CHECK_TEXT("c", ids->ids[0]);
     CHECK_TEXT("b", ids->ids[1]);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_task_list(scheduler, "y", 1, &ids));
     CHECK_INT(1, ids->count);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_task_list(scheduler, "nobody", -1, &ids));
     CHECK_INT(0, ids->count);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_task_get(scheduler, "c", -1, 0, &info));
     CHECK_INT(2, info->tag_count); /* repeated ones count once */
     CHECK_TEXT("x", info->tags[0]);
@@ -213,10 +213,10 @@ static void test_list(void) {
     CHECK_INT(0, info->input.length);
     CHECK_INT(-1, info->last_outcome);
     CHECK_INT(START, info->registered_at);
-    selene_task_info_destroy(info);
-    selene_task_info_destroy(NULL);
-    selene_task_ids_destroy(NULL);
-    selene_report_destroy(NULL);
+    selene_free(info);
+    selene_free(NULL);
+    selene_free(NULL);
+    selene_free(NULL);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -238,7 +238,7 @@ static void test_unregister_in_flight(void) {
     atomic_store(&gate, 1);
     report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     wait_for("the end of the handler", &work.destroyed, 1);
     CHECK_INT(1, atomic_load(&work.returned));
     CHECK_INT(SELENE_REASON_NO_HANDLER, why(scheduler, "a", SELENE_REASON_NO_HANDLER).reason);
@@ -246,7 +246,7 @@ static void test_unregister_in_flight(void) {
     add_handler(scheduler, "a", &again);
     report = push(scheduler, window_of(AMPLE, 0, 1));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(1, atomic_load(&work.destroyed));
     CHECK_INT(1, atomic_load(&again.destroyed));
@@ -286,7 +286,7 @@ static void test_reentrant(void) {
     add_work(scheduler, "a", &work);
     report = push(scheduler, window_of(AMPLE, 0, 1));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_OK(selene_scheduler_close(other, 0));
     CHECK_INT(1, atomic_load(&work.destroyed));

@@ -29,7 +29,7 @@ static void test_parallel(void) {
             CHECK(!pthread_equal(works[k].thread, works[j].thread));
     for (int k = 0; k < 4; k++)
         CHECK(!pthread_equal(works[k].thread, pthread_self()));
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -48,14 +48,14 @@ static void test_two_lanes(void) {
     report = push(scheduler, window_of(H, 0, 2));
     CHECK_INT(6, report->new_data);
     CHECK_INT(2, atomic_load(&most_inside));
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&most_inside, 0);
     for (int k = 0; k < 6; k++)
         works[k].behaviour = COMPLETE;
     report = push(scheduler, window_of(H, 0, 1));
     CHECK_INT(6, report->new_data);
     CHECK_INT(1, atomic_load(&most_inside));
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -80,7 +80,7 @@ static void test_inline(void) {
     CHECK(pthread_equal(second.thread, runner.thread));
     CHECK_INT(1, atomic_load(&most_inside));
     CHECK_INT(SELENE_STOP_EXPIRING, atomic_load(&second.reason));
-    selene_report_destroy(report);
+    selene_free(report);
     window.lanes = 2;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_run(scheduler, &window, NULL));
     window.lanes = 1;
@@ -116,7 +116,7 @@ static void test_host_clock(void) {
     CHECK_INT(SELENE_OUTCOME_STOPPED, report->runs[1].outcome);
     CHECK_INT(0, atomic_load(&third.started));
     CHECK(pthread_equal(first.thread, pthread_self()));
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -128,9 +128,9 @@ static void test_pulled_only(void) {
     report = push(scheduler, window_of(H, 0, 1));
     CHECK_INT(0, report->run_count);
     CHECK_INT(START, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     /* It says so, and not that it did not fit. */
-    selene_report_destroy(push(scheduler, window_of(MS, 0, 1)));
+    selene_free(push(scheduler, window_of(MS, 0, 1)));
     CHECK_INT(1, explain(scheduler, "a").reason_count);
     CHECK_INT(SELENE_REASON_NO_HANDLER, explain(scheduler, "a").reasons[0].reason);
     CHECK_INT(1, pull(scheduler, window_of(H, 0, 1), SELENE_OUTCOME_NEW_DATA));
@@ -213,11 +213,11 @@ static void test_end_early(void) {
     CHECK_INT(cycle, second.cycle);
     wait_for("the stop", &work.stopped, 1);
     CHECK_INT(0, atomic_load(&other.started));
-    selene_report_destroy(report);
+    selene_free(report);
     report = push(scheduler, window_of(H, 0, 1)); /* the kind is free again, the id is not */
     CHECK_INT(1, report->run_count);
     CHECK_TEXT("b", report->runs[0].id);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     wait_for("the handler's return", &work.returned, 1);
     CHECK_INT(SELENE_ERROR_STALE_RUN, atomic_load(&work.first_status));
@@ -269,7 +269,7 @@ static void test_steps(void) {
     CHECK_INT(2, report->run_count);
     CHECK_INT(1, report->abandoned);
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, report->result);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_next(cycle, &step, &info, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -305,7 +305,7 @@ static void test_forgotten_stays(void) {
     CHECK_OK(selene_cycle_end(begin(scheduler, window), NULL));
     CHECK_OK(selene_cycle_end(forgotten, &report));
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
 
     /* One of a single task is of its task's kind. */
     add_work(scheduler, "b", &work);
@@ -319,7 +319,7 @@ static void test_forgotten_stays(void) {
     CHECK_OK(selene_cycle_end(begin(scheduler, window), NULL));
     CHECK_OK(selene_cycle_end(alone, &report));
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -354,7 +354,7 @@ static uint32_t kinds_of(selene_cycle cycle) {
     selene_report *report = NULL;
     CHECK_OK(selene_cycle_end(cycle, &report));
     const uint32_t kinds = report->kinds;
-    selene_report_destroy(report);
+    selene_free(report);
     return kinds;
 }
 
@@ -483,7 +483,7 @@ static void test_now_pulled(void) {
     CHECK_OK(selene_cycle_end(now, &report));
     CHECK_INT(1, report->run_count);
     CHECK_TEXT("late", report->runs[0].id);
-    selene_report_destroy(report);
+    selene_free(report);
     /* The other one, run now, counts as its run in the cycle that is open. */
     now = begin(scheduler, window_for("early"));
     CHECK_OK(selene_run_complete(next(now, "early"), SELENE_OUTCOME_NEW_DATA));
@@ -492,7 +492,7 @@ static void test_now_pulled(void) {
     CHECK_INT(SELENE_REASON_HAD_ITS_RUN, why(scheduler, "early", SELENE_REASON_HAD_ITS_RUN).reason);
     CHECK_OK(selene_cycle_end(open, &report));
     CHECK_INT(0, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     /* In backoff, in the middle of the minimum interval. */
     now = begin(scheduler, window_for("early"));
     CHECK_OK(selene_run_retry(next(now, "early"), SELENE_HOUR));
@@ -576,7 +576,7 @@ static void test_now_pushed(void) {
     report = push(scheduler, window); /* while another cycle is open */
     CHECK_INT(1, report->new_data);
     CHECK_TEXT("now", report->runs[0].id);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_STATE_SUCCEEDED, record(scheduler, "now").state);
     add(scheduler, task_of("again"));
     add_handler(scheduler, "again", &(struct work){.behaviour = COMPLETE});

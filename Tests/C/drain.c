@@ -57,7 +57,7 @@ static void test_pulled(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->new_data);
     CHECK_INT(2, report->eligible - report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK(wakeup(scheduler) == SELENE_NEVER);
     /* It stays so until it is told otherwise. */
     advance(SELENE_DAY / 2);
@@ -133,7 +133,7 @@ static void test_inside(void) {
     selene_scheduler scheduler = open_unlimited();
     struct work work = {.behaviour = ASK, .ask = drain_inside};
     add_work(scheduler, "a", &work);
-    selene_report_destroy(push(scheduler, window_of(H, 0, 1)));
+    selene_free(push(scheduler, window_of(H, 0, 1)));
     CHECK_INT(SELENE_ERROR_REENTRANT, atomic_load(&inside_status));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

@@ -87,7 +87,7 @@ static void test_no_threads(void) {
     window.flags = SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     window.flags = 0;
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     CHECK_OK(selene_run_complete(next(cycle, "a"), SELENE_OUTCOME_NEW_DATA));
@@ -150,7 +150,7 @@ static void test_hooks(void) {
         CHECK_OK(selene_handler_register(scheduler, id, -1, run_attached, NULL, NULL, NULL));
     }
     for (int i = 0; i < 5; i++)
-        selene_report_destroy(push(scheduler, window));
+        selene_free(push(scheduler, window));
     /* Not once a run: a hundred runs took a few threads, each of which is kept for the next window. */
     wait_for("the threads", &begun_threads, 4);
     CHECK_BETWEEN(4, atomic_load(&begun_threads), 20);
@@ -194,7 +194,7 @@ static void test_hooks_left_behind(void) {
     selene_scheduler scheduler = open_told_with(hooked());
     struct work deaf = {.behaviour = GATE};
     add_work(scheduler, "deaf", &deaf);
-    selene_report_destroy(push_to_deadline(scheduler, window_of(20 * S, 0, 1), &deaf, 1));
+    selene_free(push_to_deadline(scheduler, window_of(20 * S, 0, 1), &deaf, 1));
     wait_for_overruns(scheduler, 1);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     CHECK_INT(0, atomic_load(&hooks_destroyed));
@@ -263,7 +263,7 @@ static void test_told_clock(void) {
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     /* Other than a clock that is asked, it can be followed by a thread. */
     CHECK_OK(selene_driver_start(scheduler, NULL));
     CHECK_OK(selene_driver_stop(scheduler, 0));
@@ -432,13 +432,13 @@ static void test_run_get(void) {
     /* All else is what the host was told. */
     facts->id = info.id, facts->handler = info.handler, facts->input = info.input;
     CHECK(memcmp(facts, &info, sizeof info) == 0);
-    selene_run_info_destroy(facts);
+    selene_free(facts);
     facts = NULL;
     CHECK_OK(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_get(info.run, &facts));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_get(info.run + 1, &facts));
     CHECK(facts == NULL);
-    selene_run_info_destroy(NULL);
+    selene_free(NULL);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -461,7 +461,7 @@ static void test_run_get_threads(void) {
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_get(run, &facts));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_TEXT("a", facts->id);
-    selene_run_info_destroy(facts);
+    selene_free(facts);
 }
 
 /* ---- events that are read --------------------------------------------------------------------- */

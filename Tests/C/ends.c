@@ -195,7 +195,7 @@ static void check_failure(selene_scheduler scheduler, const char *id, const char
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
     CHECK_TEXT(text, info->failure);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static void test_expiring(void) {

@@ -23,7 +23,7 @@ static void play(selene_scheduler scheduler, selene_task task, int64_t expected,
     info = info_of(scheduler, task.id.data);
     CHECK_INT(expected, info->estimate);
     CHECK_INT(task.expected_response, info->expected_response);
-    selene_task_info_destroy(info);
+    selene_free(info);
     run_takes = takes;
     CHECK_INT(1, pull(scheduler, window_of(ANY_KIND, SELENE_HOUR), take_time));
 }
@@ -76,17 +76,17 @@ static void test_kept(void) {
     for (int i = 0; i < 2; i++) {
         info = info_of(scheduler, "waits");
         CHECK_INT(2 * S, info->estimate);
-        selene_task_info_destroy(info);
+        selene_free(info);
         CHECK_OK(selene_task_get(scheduler, "waits", -1, 1, &info));
         CHECK_INT(3 * S, info->estimate);
-        selene_task_info_destroy(info);
+        selene_free(info);
         scheduler = reopen(scheduler, path("store"));
     }
     waits.existing = SELENE_EXISTING_UPDATE;
     register_task(scheduler, waits, SELENE_DISPOSITION_UPDATED);
     info = info_of(scheduler, "waits");
     CHECK_INT(6 * S, info->estimate);
-    selene_task_info_destroy(info);
+    selene_free(info);
     /* 4, 12 and 29 s: its own run counts for the one behind it, which starts with that. */
     clock_now += SELENE_DAY;
     run_takes = 29 * S;
@@ -94,7 +94,7 @@ static void test_kept(void) {
     info = info_of(scheduler, "waits");
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(15 * S, info->estimate);
-    selene_task_info_destroy(info);
+    selene_free(info);
     close_store(scheduler);
 }
 
@@ -194,7 +194,7 @@ static void test_nobody_knows(void) {
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
     CHECK_INT(3, plan->run_count);
     CHECK_INT(10 * S, plan->runs[2].starts_at - plan->runs[0].starts_at);
-    selene_plan_destroy(plan);
+    selene_free(plan);
 
     run_takes = 5 * S;
     window = window_of(ANY_KIND, SELENE_HOUR);

@@ -85,7 +85,7 @@ static void test_order(void) {
     CHECK_INT(6, (int64_t)plan->run_count);
     for (size_t i = 0; i < 6; i++)
         CHECK_TEXT(order[i], plan->runs[i].id);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     selene_cycle cycle = begin(scheduler, window);
     for (size_t i = 0; i < 6; i++)
         CHECK_OK(selene_run_complete(next(cycle, order[i]), SELENE_OUTCOME_NEW_DATA));
@@ -148,7 +148,7 @@ static void test_urgent_and_expedited(void) {
     CHECK_INT(4, (int64_t)plan->run_count);
     for (size_t i = 0; i < 4 && i < plan->run_count; i++)
         CHECK_TEXT(order[i], plan->runs[i].id);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     selene_cycle cycle = begin(scheduler, window);
     for (size_t i = 0; i < 4; i++) {
         CHECK_INT(1, (int64_t)explain(scheduler, order[i]).rank);
@@ -182,7 +182,7 @@ static void test_urgent_before_the_time(void) {
         CHECK_OK(selene_cycle_end(cycle, &report));
         CHECK_INT(2, (int64_t)report->eligible);
         CHECK_INT(0, (int64_t)report->did_not_fit);
-        selene_report_destroy(report);
+        selene_free(report);
         CHECK_OK(selene_scheduler_close(scheduler, 0));
     }
 }
@@ -239,7 +239,7 @@ static int64_t waited(selene_scheduler scheduler, const char *id, int32_t reason
         sum += waits->parts[i].duration;
     }
     CHECK_INT(waits->until - waits->since, sum);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return found;
 }
 
@@ -293,7 +293,7 @@ static void test_pace(void) {
     CHECK_INT(0, waited(scheduler, "x", SELENE_REASON_WINDOW_OPEN));
     CHECK_INT(1, (int64_t)report->eligible);
     CHECK_INT(0, (int64_t)report->did_not_fit);
-    selene_report_destroy(report);
+    selene_free(report);
     /* Its retry, too, as soon as it is due. */
     CHECK_INT(clock_now + 30 * S, wakeup(scheduler));
     CHECK_STATUS(SELENE_ERROR_TOO_SOON, selene_cycle_begin(scheduler, &window, &cycle));

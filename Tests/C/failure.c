@@ -57,7 +57,7 @@ static void check_failure(selene_scheduler scheduler, const char *id, int64_t at
     CHECK_INT(attempt, info->failed_attempt);
     CHECK_TEXT(why, info->failure);
     CHECK_INT(0, info->failure.data[info->failure.length]);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static void test_kept(void) {
@@ -163,7 +163,7 @@ static void test_longest(void) {
             CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
             CHECK_INT(cuts[i].kept, info->failure.length);
             CHECK(memcmp(info->failure.data, text, (size_t)info->failure.length) == 0);
-            selene_task_info_destroy(info);
+            selene_free(info);
         }
     }
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -269,7 +269,7 @@ static uint64_t count_in(selene_scheduler scheduler, int32_t state, const char *
     CHECK_OK(selene_task_list_state(scheduler, state, &ids));
     uint64_t count = ids->count;
     if (first) CHECK_TEXT(first, ids->ids[0]);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     return count;
 }
 
@@ -317,7 +317,7 @@ static void test_retry(void) {
         CHECK_INT(2, info->response_time_count);
         CHECK_INT(old, info->sequence);
         CHECK_TEXT("tag", info->tags[0]);
-        selene_task_info_destroy(info);
+        selene_free(info);
         check_failure(scheduler, "a", START, 2, "second");
         scheduler = reopened(scheduler, file);
         add_name(scheduler, "a");

@@ -44,7 +44,7 @@ static struct function functions[] = {
     FUNCTION(selene_scheduler_enable, "ihu"),
     FUNCTION(selene_scheduler_pause, "ihupll"),
     FUNCTION(selene_pause_list, "ihp"),
-    FUNCTION(selene_pauses_destroy, "vp"),
+    FUNCTION(selene_free, "vp"),
     FUNCTION(selene_scheduler_next_wakeup, "ihpp"),
     FUNCTION(selene_scheduler_prune, "ihp"),
     FUNCTION(selene_scheduler_drain, "ihl"),
@@ -58,7 +58,6 @@ static struct function functions[] = {
     FUNCTION(selene_events_next, "ihlppp"),
     FUNCTION(selene_events_close, "ih"),
     FUNCTION(selene_run_get, "ihp"),
-    FUNCTION(selene_run_info_destroy, "vp"),
     FUNCTION(selene_driver_wait, "ihlp"),
     FUNCTION(selene_handler_register, "ihplpppp"),
     FUNCTION(selene_handler_unregister, "ihpl"),
@@ -69,11 +68,8 @@ static struct function functions[] = {
     FUNCTION(selene_task_cancel_tag, "ihplp"),
     FUNCTION(selene_task_cancel_all, "ihp"),
     FUNCTION(selene_task_get, "ihplhp"),
-    FUNCTION(selene_task_info_destroy, "vp"),
     FUNCTION(selene_task_get_output, "ihplp"),
-    FUNCTION(selene_task_output_destroy, "vp"),
     FUNCTION(selene_task_waits, "ihplp"),
-    FUNCTION(selene_waits_destroy, "vp"),
     FUNCTION(selene_task_retry, "ihpl"),
     FUNCTION(selene_task_retry_successors, "ihplp"),
     FUNCTION(selene_task_retry_all, "ihplup"),
@@ -90,7 +86,6 @@ static struct function functions[] = {
     FUNCTION(selene_group_list, "ihp"),
     FUNCTION(selene_task_list_state, "ihip"),
     FUNCTION(selene_task_list, "ihplp"),
-    FUNCTION(selene_task_ids_destroy, "vp"),
     FUNCTION(selene_task_explain, "ihplp"),
     FUNCTION(selene_window_init, "ipu"),
     FUNCTION(selene_cycle_begin, "ihpp"),
@@ -105,14 +100,11 @@ static struct function functions[] = {
     FUNCTION(selene_cycle_run, "ihpp"),
     FUNCTION(selene_cycle_run_async, "ihpppppp"),
     FUNCTION(selene_cycle_plan, "ihpp"),
-    FUNCTION(selene_report_destroy, "vp"),
     FUNCTION(selene_log_set, "ippp"),
     FUNCTION(selene_store_get, "ihp"),
-    FUNCTION(selene_store_info_destroy, "vp"),
     FUNCTION(selene_store_backup, "ihpl"),
     FUNCTION(selene_store_check, "iplp"),
     FUNCTION(selene_store_salvage, "iplplp"),
-    FUNCTION(selene_plan_destroy, "vp"),
     FUNCTION(selene_run_complete, "ihi"),
     FUNCTION(selene_run_retry, "ihl"),
     FUNCTION(selene_run_fail, "ihilpl"),
@@ -149,7 +141,6 @@ static struct function functions[] = {
     FUNCTION(selene_governor_set_profile, "ihp"),
     FUNCTION(selene_governor_ask, "ihiup"),
     FUNCTION(selene_governor_last, "ihip"),
-    FUNCTION(selene_decision_destroy, "vp"),
     FUNCTION(selene_ledger_get, "ihip"),
     FUNCTION(selene_ledger_report, "ihill"),
     FUNCTION(selene_use_report, "ihll"),
@@ -166,7 +157,6 @@ static struct function functions[] = {
     FUNCTION(selene_server_get, "ihp"),
     FUNCTION(selene_server_close, "ih"),
     FUNCTION(selene_client_list, "ihp"),
-    FUNCTION(selene_clients_destroy, "vp"),
     FUNCTION(selene_scheduler_connect, "ipp"),
     FUNCTION(selene_driver_init, "ipu"),
     FUNCTION(selene_driver_start, "ihp"),
@@ -338,11 +328,11 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     CALL_OK("selene_governor_ask", u64(scheduler), i32(SELENE_KIND_PROCESSING), u32(0),
             ptr(&decision));
     CHECK_INT(0, decision->granted);
-    CALL("selene_decision_destroy", ptr(decision));
+    CALL("selene_free", ptr(decision));
     CALL_OK("selene_governor_last", u64(scheduler), i32(SELENE_KIND_PROCESSING), ptr(&decision));
     CHECK_INT(SELENE_KIND_PROCESSING, decision->kind);
     CHECK_INT(signal.until, decision->ask_again_at);
-    CALL("selene_decision_destroy", ptr(decision));
+    CALL("selene_free", ptr(decision));
     CALL_OK("selene_signal_clear", u64(scheduler), i32(SELENE_SIGNAL_USER_ACTIVE));
     CALL_OK("selene_ledger_report", u64(scheduler), i32(SELENE_KIND_REFRESH), i64(5), i64(6));
     CALL_OK("selene_ledger_get", u64(scheduler), i32(SELENE_KIND_REFRESH), ptr(&balance));
@@ -520,11 +510,11 @@ static void test_every_function(void) {
     CALL_OK("selene_task_list", u64(scheduler), ptr("tag"), i64(3), ptr(&ids));
     CHECK_INT(1, ids->count);
     CHECK_TEXT("a", ids->ids[0]);
-    CALL("selene_task_ids_destroy", ptr(ids));
+    CALL("selene_free", ptr(ids));
     CALL_OK("selene_task_get", u64(scheduler), ptr("b"), i64(-1), u64(0), ptr(&info));
     CHECK_TEXT("pulled", info->handler);
     CHECK_INT(5, info->priority);
-    CALL("selene_task_info_destroy", ptr(info));
+    CALL("selene_free", ptr(info));
     CALL_OK("selene_task_explain", u64(scheduler), ptr("a"), i64(1), ptr(&explanation));
     CHECK_INT(0, explanation.reason_count);
     CHECK_INT(2, explanation.rank);
@@ -534,7 +524,7 @@ static void test_every_function(void) {
     CALL_OK("selene_cycle_plan", u64(scheduler), ptr(&window), ptr(&plan));
     CHECK_INT(2, plan->run_count);
     CHECK_TEXT("b", plan->runs[0].id);
-    CALL("selene_plan_destroy", ptr(plan));
+    CALL("selene_free", ptr(plan));
 
     /* A pulled cycle. */
     window.lanes = 2;
@@ -560,7 +550,7 @@ static void test_every_function(void) {
     CHECK_INT(1, told->progress_done);
     CHECK_INT(4, told->progress_total);
     CHECK_TEXT("a quarter", told->progress_text);
-    CALL("selene_run_info_destroy", ptr(told));
+    CALL("selene_free", ptr(told));
     CALL_OK("selene_run_remaining", u64(run.run), ptr(&delay));
     call_node(scheduler, run.run);
     CHECK_INT(30 * SELENE_SECOND - 30 * SELENE_SECOND / 20, delay);
@@ -574,20 +564,20 @@ static void test_every_function(void) {
     CALL_OK("selene_cycle_end", u64(cycle), ptr(&report));
     CHECK_INT(2, report->run_count);
     CHECK_INT(1, report->failed);
-    CALL("selene_report_destroy", ptr(report));
+    CALL("selene_free", ptr(report));
     CALL_OK("selene_task_get_output", u64(scheduler), ptr("b"), i64(-1), ptr(&output));
     CHECK_TEXT("left", output->output);
-    CALL("selene_task_output_destroy", ptr(output));
+    CALL("selene_free", ptr(output));
     CALL_OK("selene_task_waits", u64(scheduler), ptr("b"), i64(-1), ptr(&waits));
     CHECK(waits->until >= waits->since);
-    CALL("selene_waits_destroy", ptr(waits));
+    CALL("selene_free", ptr(waits));
     CALL_OK("selene_task_get", u64(scheduler), ptr("a"), i64(-1), u64(0), ptr(&info));
     CHECK_INT(1007 * SELENE_SECOND, info->earliest_begin);
     CHECK_TEXT("why", info->failure);
-    CALL("selene_task_info_destroy", ptr(info));
+    CALL("selene_free", ptr(info));
     CALL_OK("selene_task_list_state", u64(scheduler), i32(SELENE_STATE_FAILED), ptr(&ids));
     CHECK_INT(0, ids->count);
-    CALL("selene_task_ids_destroy", ptr(ids));
+    CALL("selene_free", ptr(ids));
     CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry", u64(scheduler), ptr("a"),
                 i64(1));
     CALL_STATUS(SELENE_ERROR_INVALID_ARGUMENT, "selene_task_retry_successors", u64(scheduler),
@@ -625,7 +615,7 @@ static void test_every_function(void) {
     CALL_OK("selene_lane_close", u64(lane));
     CALL_OK("selene_cycle_wait", u64(cycle), i64(0), ptr(&report), ptr(NULL));
     CHECK_INT(1, report->new_data);
-    CALL("selene_report_destroy", ptr(report));
+    CALL("selene_free", ptr(report));
 
     /* Inline, on this thread; b has no function to push. */
     atomic_store(&clock_value, 1010 * SELENE_SECOND);
@@ -637,7 +627,7 @@ static void test_every_function(void) {
     CHECK_INT(1, report->run_count);
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, atomic_load(&handler->calls[RUN]));
-    CALL("selene_report_destroy", ptr(report));
+    CALL("selene_free", ptr(report));
 
     CALL_OK("selene_scheduler_get", u64(scheduler), ptr(&counts));
     CHECK_INT(2, counts.enqueued);
@@ -662,7 +652,7 @@ static void test_every_function(void) {
     CHECK_INT(1, group.paused);
     CALL_OK("selene_group_list", u64(scheduler), ptr(&names));
     CHECK_INT(1, names->count);
-    CALL("selene_task_ids_destroy", ptr(names));
+    CALL("selene_free", ptr(names));
     CALL_OK("selene_group_resume", u64(scheduler), ptr("group"), i64(-1));
     int32_t condition = -1;
     CALL_OK("selene_condition_define", u64(scheduler), ptr("vpn"), i64(-1));
@@ -671,10 +661,10 @@ static void test_every_function(void) {
     CHECK_INT(SELENE_CONDITION_SATISFIED, condition);
     CALL_OK("selene_condition_list", u64(scheduler), ptr(&names));
     CHECK_INT(1, names->count);
-    CALL("selene_task_ids_destroy", ptr(names));
+    CALL("selene_free", ptr(names));
     CALL_OK("selene_condition_missing", u64(scheduler), ptr("b"), i64(-1), ptr(&names));
     CHECK_INT(0, names->count);
-    CALL("selene_task_ids_destroy", ptr(names));
+    CALL("selene_free", ptr(names));
     CALL_OK("selene_condition_undefine", u64(scheduler), ptr("vpn"), i64(-1));
     CALL_OK("selene_task_cancel", u64(scheduler), ptr("b"), i64(-1), ptr(&count));
     CHECK_INT(1, count);
@@ -693,7 +683,7 @@ static void test_every_function(void) {
     CHECK_INT(SELENE_KIND_REFRESH, pauses->pauses[0].kinds);
     CHECK_INT(SELENE_NEVER, pauses->pauses[0].until);
     CHECK_TEXT("pool", pauses->pauses[0].pool);
-    CALL("selene_pauses_destroy", ptr(pauses));
+    CALL("selene_free", ptr(pauses));
     CALL_OK("selene_scheduler_reset", u64(scheduler));
     CALL_OK("selene_handler_unregister", u64(scheduler), ptr("pulled"), i64(-1));
     CALL_STATUS(SELENE_ERROR_NOT_FOUND, "selene_handler_unregister", u64(scheduler), ptr("pulled"),
@@ -734,7 +724,7 @@ static void test_every_function(void) {
     CALL_OK("selene_store_get", u64(keeper), ptr(&facts));
     CHECK_TEXT(store, facts->path);
     CHECK_INT(2, facts->commits);
-    CALL("selene_store_info_destroy", ptr(facts));
+    CALL("selene_free", ptr(facts));
     CALL_OK("selene_server_options_init", ptr(&terms), u32(sizeof terms));
     CALL_OK("selene_server_start", u64(keeper), ptr(&terms), ptr(&server));
     CALL_OK("selene_connect_options_init", ptr(&to), u32(sizeof to));
@@ -742,13 +732,13 @@ static void test_every_function(void) {
     CALL_OK("selene_scheduler_connect", ptr(&to), ptr(&connection));
     CALL_OK("selene_task_list", u64(connection), ptr(NULL), i64(0), ptr(&listed));
     CHECK_INT(1, listed->count);
-    CALL("selene_task_ids_destroy", ptr(listed));
+    CALL("selene_free", ptr(listed));
     CALL_OK("selene_server_info_init", ptr(&served), u32(sizeof served));
     CALL_OK("selene_server_get", u64(server), ptr(&served));
     CHECK_INT(1, served.clients);
     CALL_OK("selene_client_list", u64(keeper), ptr(&clients));
     CHECK_INT(1, clients->count);
-    CALL("selene_clients_destroy", ptr(clients));
+    CALL("selene_free", ptr(clients));
     CALL_OK("selene_scheduler_close", u64(connection), i64(0));
     CALL_OK("selene_server_close", u64(server));
     CALL_OK("selene_server_open", u64(keeper), ptr(&terms), ptr(&server), ptr(&descriptor));

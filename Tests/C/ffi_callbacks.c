@@ -78,7 +78,7 @@ static void play_handlers(uint32_t lanes, uint32_t flags) {
             CHECK_INT(AT_ONCE / 8, report->stopped);
             CHECK_INT(AT_ONCE / 8, report->no_data);
             CHECK_INT(AT_ONCE - 2 * (AT_ONCE / 8), report->new_data);
-            selene_report_destroy(report);
+            selene_free(report);
         } else {
             struct owner *receiver = make_owner("receiver", REPORT, -1);
             long before = atomic_load(&called[REPORT]);
@@ -190,7 +190,7 @@ static void test_stops_of_expiry(void) {
     CHECK_INT(4, report->new_data);
     for (int k = 0; k < 4; k++)
         CHECK_INT(SELENE_STOP_EXPIRING, report->runs[k].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 10 * SELENE_SECOND));
     settle();
     CHECK_INT(4, atomic_load(&called[STOP]));
@@ -364,7 +364,7 @@ static void test_refused_calls(void) {
     /* The one that was there still works. */
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(1, atomic_load(&called[RUN]));
     CHECK_INT(0, atomic_load(&called[EVENT]) + atomic_load(&called[REPORT]) +
                      atomic_load(&called[CLOCK]));

@@ -145,9 +145,9 @@ static void close_parent(void) {
     WAIT_FOR(1, destroyed);
     /* An observer may be told after the change can be seen. */
     WAIT_UNTIL(atomic_load(&events) > 0);
-    selene_task_info_destroy(parent.info);
-    selene_task_ids_destroy(parent.ids);
-    selene_plan_destroy(parent.plan);
+    selene_free(parent.info);
+    selene_free(parent.ids);
+    selene_free(parent.plan);
     CHECK_OK(selene_lane_close(parent.lane));
     CHECK_OK(selene_scheduler_close(parent.lending, 0));
     CHECK_OK(selene_scheduler_close(parent.scheduler, SELENE_MINUTE));
@@ -221,7 +221,7 @@ static void use_own(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_cycle_run(own, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     window.flags = SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(own, &window, NULL));
     window.flags = 0;
@@ -275,9 +275,9 @@ static void child_uses_own(void) {
     /* What was handed out is memory like any other. */
     CHECK_TEXT("task", parent.info->id);
     CHECK_INT(1, parent.ids->count);
-    selene_task_info_destroy(parent.info);
-    selene_task_ids_destroy(parent.ids);
-    selene_plan_destroy(parent.plan);
+    selene_free(parent.info);
+    selene_free(parent.ids);
+    selene_free(parent.plan);
 }
 
 static void test_own(void) {
@@ -407,7 +407,7 @@ static void test_in_callbacks(void) {
         CHECK_INT(1, report->new_data);
         /* The observer may be on another thread than the handler. */
         WAIT_FOR(3, forks);
-        selene_report_destroy(report);
+        selene_free(report);
         CHECK_OK(selene_scheduler_close(parent.scheduler, SELENE_MINUTE));
     }
 }
@@ -437,7 +437,7 @@ static void *busy_with_tasks(void *context) {
         }
         if (i % 50 == 0) CHECK_OK(selene_scheduler_prune(scheduler, NULL));
         CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
-        selene_task_ids_destroy(ids);
+        selene_free(ids);
     }
     return NULL;
 }

@@ -293,7 +293,7 @@ static void test_return(void) {
         selene_task_info *info = NULL;
         snprintf(id, sizeof id, "late%d", i);
         CHECK_OK(selene_task_get(found, id, -1, 0, &info));
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_OK(selene_scheduler_close(found, 0));
     CHECK_INT(0, system(command));

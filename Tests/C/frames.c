@@ -204,7 +204,7 @@ static void test_thread(void) {
     struct work work = {.behaviour = ASK, .ask = walk_in_run};
     add_work(scheduler, "a", &work);
     look_for(runs_inline);
-    selene_report_destroy(push(scheduler, window_of(AMPLE, 0, 1)));
+    selene_free(push(scheduler, window_of(AMPLE, 0, 1)));
     CHECK_INT(1, atomic_load(&walks));
     CHECK_BETWEEN(6, atomic_load(&fewest), 199);
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_HOUR));

@@ -51,7 +51,7 @@ static const char *order(selene_scheduler scheduler) {
     for (uint64_t i = 0; i < plan->run_count; i++)
         letters[i] = plan->runs[i].id.data[0];
     letters[plan->run_count] = 0;
-    selene_plan_destroy(plan);
+    selene_free(plan);
     return letters;
 }
 
@@ -247,7 +247,7 @@ static void test_told(void) {
     CHECK_INT(2, told[SELENE_EVENT_COMPLETED].known_runs);
     CHECK_INT(0, told[SELENE_EVENT_COMPLETED].news_runs);
     CHECK(before.pace_class < after.pace_class);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     /* Without the rule nothing is told. */
     scheduler = open_plain();
@@ -258,7 +258,7 @@ static void test_told(void) {
     CHECK(report->paces == NULL);
     CHECK_INT(0, told[SELENE_EVENT_STARTED].pace);
     CHECK_INT(0, told[SELENE_EVENT_COMPLETED].fresh_since);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

@@ -90,7 +90,7 @@ CHECK_UNUSED static struct verdict keep(selene_decision *decision) {
         verdict.findings[i] = decision->findings[i];
         CHECK(i == 0 || decision->findings[i - 1].factor < decision->findings[i].factor);
     }
-    selene_decision_destroy(decision);
+    selene_free(decision);
     verdict.decision.findings = NULL;
     return verdict;
 }

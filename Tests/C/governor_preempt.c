@@ -81,11 +81,11 @@ static void test_user_active(void) {
     CHECK_INT(0, report->failed);
     CHECK_INT(SELENE_OUTCOME_NO_DATA, report->result);
     CHECK_INT(42 * S, report->ended_at - report->began_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_run_complete(pair.refresh, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(pair.refresh_cycle, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -233,7 +233,7 @@ static void test_no_further_run(void) {
     next(cycle, NULL);
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
 
     /* Of both kinds only the one is cut. */
     cycle = begin(scheduler, window_for(EACH, 10 * MIN));

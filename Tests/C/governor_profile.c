@@ -312,7 +312,7 @@ static void test_last_and_events(void) {
     CHECK_INT(1, count_events(0, SELENE_EVENT_GRANTED, 0));
     CHECK_INT(0, why(scheduler, "a", SELENE_REASON_GOVERNOR).reason);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    selene_decision_destroy(NULL);
+    selene_free(NULL);
 }
 
 static void test_ask_refused(void) {

@@ -141,7 +141,7 @@ static void test_expire_pulled(void) {
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, report->expired);
     CHECK_INT(MIN + 5 * S, report->deadline - report->began_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

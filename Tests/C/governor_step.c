@@ -91,7 +91,7 @@ static void test_once(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(PROCESSING, report->kinds);
     CHECK_INT(10 * MIN, report->budget);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(1, granted(scheduler, PROCESSING));
     CHECK_INT(START + H, last(scheduler, PROCESSING).decision.at);
     CHECK_OK(selene_driver_stop(scheduler, 0));
@@ -115,7 +115,7 @@ static void test_budgets(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(REFRESH, report->kinds);
     CHECK_INT(7 * S, report->budget);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -184,7 +184,7 @@ static void test_apple_day(void) {
             }
             CHECK_OK(selene_cycle_end(cycle, &report));
             windows[report->kinds]++;
-            selene_report_destroy(report);
+            selene_free(report);
             continue;
         }
         refused++;
@@ -364,7 +364,7 @@ static void test_cut(void) {
     CHECK_OK(selene_run_complete(next(cycle, "a"), SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(3 * MIN, report->budget);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(3 * MIN, balance(scheduler, PROCESSING).free); /* it took no time */
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
@@ -467,7 +467,7 @@ static void test_nothing_runs_of_two(void) {
         }
         CHECK_OK(selene_cycle_end(cycle, &report));
         windows[report->kinds]++;
-        selene_report_destroy(report);
+        selene_free(report);
         /* Nor does the host's word on something else. */
         say(scheduler, SELENE_SIGNAL_THERMAL, steps % 2);
     }
@@ -600,14 +600,14 @@ static void test_together(void) {
     CHECK_INT(10 * MIN, report->budget);
     CHECK_INT(7 * S, report->reserve);
     CHECK_INT(2, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     cycle = step(scheduler, NULL);
     CHECK(cycle);
     CHECK_INT(1, work_on(cycle, SELENE_OUTCOME_NEW_DATA, S));
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(REFRESH, report->kinds);
     CHECK_INT(30 * S, report->budget);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -688,7 +688,7 @@ static void test_ungoverned(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(EACH, report->kinds);
     CHECK_INT(2, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(0, step(scheduler, &wake_at));
     CHECK_INT(SELENE_NEVER, wake_at);
     CHECK_INT(0, count_events(0, SELENE_EVENT_GRANTED, -1));

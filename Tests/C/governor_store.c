@@ -249,18 +249,18 @@ static void test_commits(void) {
     uint64_t before;
     CHECK_OK(selene_store_get(scheduler, &info));
     before = info->commits;
-    selene_store_info_destroy(info);
+    selene_free(info);
     say(scheduler, SELENE_SIGNAL_THERMAL, 3);
     CHECK_OK(selene_signal_clear(scheduler, SELENE_SIGNAL_THERMAL));
     CHECK_INT(1, granted(scheduler, REFRESH));
     set_base(scheduler, SELENE_PROFILE_APPLE);
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK_INT(before, info->commits);
-    selene_store_info_destroy(info);
+    selene_free(info);
     use_window(scheduler, REFRESH, MIN, MIN);
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK_BETWEEN(1, info->commits - before, 2); /* begin and end */
-    selene_store_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

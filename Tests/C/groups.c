@@ -86,7 +86,7 @@ static void test_limit(void) {
     CHECK_INT(5, report->run_count);
     CHECK_INT(5, report->eligible);
     CHECK_INT(0, report->did_not_fit);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -212,7 +212,7 @@ static void test_definitions(void) {
     add(scheduler, task);
     CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
     CHECK_TEXT("up", info->group);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_STRING("up ", names(scheduler));
     /* An update may move it, and take it out; a run counts for the group that it began in. */
     selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
@@ -230,7 +230,7 @@ static void test_definitions(void) {
     CHECK_STRING("", names(scheduler));
     CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
     CHECK_TEXT("", info->group);
-    selene_task_info_destroy(info);
+    selene_free(info);
     /* A name is one as an id is. */
     memset(longest, 'x', 256);
     longest[256] = 0;
@@ -264,7 +264,7 @@ static void test_alone_and_plan(void) {
     CHECK_INT(started, plan->runs[1].starts_at);
     CHECK_TEXT("b", plan->runs[2].id);
     CHECK_INT(started + S, plan->runs[2].starts_at);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     check_group(scheduler, "up", 0, 2);
     selene_cycle open = begin(scheduler, window);
     selene_run run = next(open, "a");
@@ -380,7 +380,7 @@ static void test_pushed(void) {
     selene_report *report = NULL;
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(24, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK(atomic_load(&most_inside) <= 2);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }

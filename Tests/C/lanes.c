@@ -145,7 +145,7 @@ static void test_work(void) {
     CHECK_INT(3, report->new_data);
     CHECK_INT(1, report->no_data);
     CHECK(report->ended_at < report->deadline);
-    selene_report_destroy(report);
+    selene_free(report);
     for (int i = 0; i < 2; i++) {
         join_lent(&lent[i]);
         CHECK_STATUS(SELENE_OK, lent[i].status);
@@ -185,7 +185,7 @@ static void test_overrun(void) {
     report = join_waiter(&waiter);
     CHECK_INT(START + 20 * S, report->ended_at);
     CHECK_INT(2, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(2, overruns(scheduler));
     CHECK(why(scheduler, "a", SELENE_REASON_STILL_RUNNING).reason);
     CHECK_INT(0, atomic_load(&lent[0].back));
@@ -214,7 +214,7 @@ static void test_cap(void) {
     start_lent(&lent, cycle);
     wait_for("the handler", &work.started, 1);
     reach(scheduler, START + 20 * S + 1);
-    selene_report_destroy(wait_for_report(cycle));
+    selene_free(wait_for_report(cycle));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &cycle));
     /* As it is for library threads, which count alike. */
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, NULL, NULL));
@@ -243,7 +243,7 @@ static void test_kept(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->expired);
     CHECK_INT(report->deadline, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
     atomic_store(&gate, 1);
     join_lent(&lent);
@@ -317,7 +317,7 @@ static void test_stopped(void) {
     CHECK_OK(lent[1].opening);
     report = wait_for_report(cycle);
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     join_lent(&lent[1]);
     /* Its thread came back only now. */
     atomic_store(&gate, 1);
@@ -374,7 +374,7 @@ static void test_later(void) {
     CHECK_INT(2, report->new_data);
     CHECK_INT(START, report->runs[0].started_at);
     CHECK_INT(START + S, report->runs[1].started_at);
-    selene_report_destroy(report);
+    selene_free(report);
     join_lent(&lent);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
@@ -398,7 +398,7 @@ static void test_drain(void) {
     CHECK_INT(1, report->run_count);
     CHECK_INT(1, report->new_data);
     CHECK_INT(2, report->did_not_fit);
-    selene_report_destroy(report);
+    selene_free(report);
     join_lent(&lent);
     CHECK_INT(0, atomic_load(&work[0].stopped));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -422,7 +422,7 @@ static void test_drain_asks(void) {
     report = wait_for_report(cycle);
     CHECK_INT(1, report->new_data);
     CHECK_INT(START + 45 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     join_lent(&lent);
     CHECK_INT(SELENE_STOP_SHUTDOWN, atomic_load(&work.reason));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -447,7 +447,7 @@ static void test_drain_deaf(void) {
     report = wait_for_report(cycle);
     CHECK_INT(START + 50 * S, report->ended_at);
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     join_lent(&lent);
     atomic_store(&gate, 0);
@@ -519,7 +519,7 @@ static void test_timeouts(void) {
     atomic_store(&gate, 1);
     report = wait_for_report(cycle);
     CHECK_INT(own.wake_at, report->deadline - S);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_lane_close(own.lane));
     join_lent(&lent);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -582,7 +582,7 @@ static void test_descriptor(void) {
     CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK(report != NULL);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -611,7 +611,7 @@ static void test_driver(void) {
     reach(scheduler, START + 20 * S + 1);
     report = wait_for_report(cycle);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     /* Which is due now, as no standing task is. */
     add_handler(scheduler, "b", &other);
     task = once_of("b");
@@ -702,7 +702,7 @@ static void test_host_clock(void) {
     CHECK_INT(1, report->failed);
     CHECK_INT(1, report->abandoned);
     CHECK_INT(S, report->runs[0].response_time);
-    selene_report_destroy(report);
+    selene_free(report);
     take(first, SELENE_OUTCOME_NONE, NULL, SELENE_STEP_DONE);
     CHECK_OK(selene_lane_close(first));
     CHECK_OK(selene_lane_close(second));
@@ -733,7 +733,7 @@ static void test_exact(void) {
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, report->expired);
     CHECK_INT(START + 10 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     take(second, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
     CHECK_INT(0, overruns(scheduler));
     CHECK_INT(1, record(scheduler, "b").attempts);
@@ -803,7 +803,7 @@ static void test_misuse(void) {
     take(lane, SELENE_OUTCOME_NEW_DATA, NULL, SELENE_STEP_DONE);
     CHECK_OK(selene_cycle_wait(pulled, 0, &report, NULL));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_lane_close(lane));
     lane = 0;
     pulled = begin(scheduler, window_of(10 * S, S, 1));
@@ -906,7 +906,7 @@ static void test_storm(void) {
         if (round % 7 == 0) CHECK_OK(selene_cycle_end(cycle, &report));
         else CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
         atomic_fetch_add(&storm_reported, report->run_count);
-        selene_report_destroy(report);
+        selene_free(report);
     }
     atomic_store(&storm_ends, 1);
     for (int i = 0; i < THREADS; i++)

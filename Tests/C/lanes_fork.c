@@ -63,7 +63,7 @@ static void test_fork(void) {
     CHECK_INT(SELENE_STEP_DONE, step);
     CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_lane_close(busy));
     CHECK_INT(0, pthread_join(thread, NULL));
     CHECK_OK(selene_scheduler_close(scheduler, 0));

@@ -36,7 +36,7 @@ static void is_too_late(selene_scheduler scheduler, const char *id, int64_t at, 
     CHECK_INT(at, info->failed_at);
     CHECK_INT((int64_t)attempt, (int64_t)info->failed_attempt);
     CHECK_TEXT("too late: it was not begun by its latest begin", info->failure);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 /** At the latest begin it may begin, a nanosecond later it has failed, and is told so. */
@@ -65,7 +65,7 @@ static void test_instant(void) {
     CHECK_INT(SELENE_STATE_SUCCEEDED, record(scheduler, "in-time").state);
     CHECK_OK(selene_task_list_state(scheduler, SELENE_STATE_FAILED, &failed));
     CHECK_INT(1, (int64_t)failed->count);
-    selene_task_ids_destroy(failed);
+    selene_free(failed);
     /* Tried again it has all of its time again. */
     CHECK_OK(selene_task_retry(scheduler, "late", -1));
     CHECK_INT(clock_now + 10 * MIN, explain(scheduler, "late").latest_begin);
@@ -136,7 +136,7 @@ static void test_order(void) {
     CHECK_TEXT("soon", plan->runs[0].id);
     CHECK_TEXT("low", plan->runs[1].id);
     CHECK_TEXT("other", plan->runs[2].id);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     cycle = begin(scheduler, window);
     CHECK_OK(selene_run_complete(next(cycle, "soon"), SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_run_complete(next(cycle, "low"), SELENE_OUTCOME_NEW_DATA));
@@ -190,7 +190,7 @@ static void test_attempts(void) {
     CHECK_INT(SELENE_STOP_TOO_LATE, info->stop_reason);
     CHECK_TEXT("no route", info->failure);
     CHECK_INT(2, (int64_t)info->failed_attempt);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

@@ -47,7 +47,7 @@ static void check_as_before(selene_scheduler scheduler, struct work *work) {
     CHECK_INT(SELENE_OUTCOME_FAILED, info->last_outcome);
     CHECK_TEXT("its handler was left by a jump, an exception or the end of its thread",
                info->failure);
-    selene_task_info_destroy(info);
+    selene_free(info);
     cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
     CHECK_OK(selene_cycle_next(cycle, &step, &run_info, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
@@ -259,7 +259,7 @@ static void test_library_thread(void) {
     for (int i = 0; i < 40; i++) {
         selene_report *report = push(scheduler, window_of(H, 0, 1 + (uint32_t)i % 2));
         CHECK_INT(1, report->failed);
-        selene_report_destroy(report);
+        selene_free(report);
     }
     CHECK_INT(0, overruns(scheduler));
     check_as_before(scheduler, &work);
@@ -282,7 +282,7 @@ static void test_left_behind(void) {
         atomic_store(&gate, 0);
         scheduler = open_told_with(options);
         add_work(scheduler, "a", &work);
-        selene_report_destroy(push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1));
+        selene_free(push_to_deadline(scheduler, window_of(20 * S, 0, 1), &work, 1));
         CHECK_INT(1, overruns(scheduler));
         CHECK_INT(SELENE_REASON_HANDLER_STUCK,
                   why(scheduler, "a", SELENE_REASON_HANDLER_STUCK).reason);

@@ -37,7 +37,7 @@ static __typeof__(&selene_scheduler_now) scheduler_now;
 static __typeof__(&selene_handler_register) handler_register;
 static __typeof__(&selene_task_register) task_register;
 static __typeof__(&selene_cycle_run) cycle_run;
-static __typeof__(&selene_report_destroy) report_destroy;
+static __typeof__(&selene_free) report_destroy;
 static __typeof__(&selene_run_complete) run_complete;
 
 static void *load(void) {

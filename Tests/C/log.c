@@ -248,10 +248,10 @@ static void test_window_on_time(void) {
     wait_for("the handler", &deaf.started, 1);
     /* A function that is called is not waited for. */
     CHECK_OK(selene_clock_set(scheduler, START + 20 * S + 1));
-    selene_report_destroy(join_runner(&runner));
+    selene_free(join_runner(&runner));
     wait_for("the line", &first.count, 1);
     add_work(scheduler, "next", &work);
-    selene_report_destroy(push(scheduler, window_for(REFRESH, 20 * S)));
+    selene_free(push(scheduler, window_for(REFRESH, 20 * S)));
     CHECK_INT(1, atomic_load(&work.started));
     CHECK_INT(1, atomic_load(&first.inside));
     atomic_store(&gate, 1);

@@ -75,7 +75,7 @@ CHECK_UNUSED static int32_t state_of(selene_scheduler scheduler, const char *id)
     int32_t state;
     CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
     state = info->state;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return state;
 }
 
@@ -179,10 +179,10 @@ CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler 
                 selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, position, &task));
             if (position == 0) positions = task->appended;
             picture_add_task(picture, task);
-            selene_task_info_destroy(task);
+            selene_free(task);
         }
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
 }
 
 /* ---- outputs ------------------------------------------------------------------ */
@@ -251,19 +251,19 @@ CHECK_UNUSED static int outs_untouched(void) {
 
 /** Frees what a call gave since they were filled. */
 CHECK_UNUSED static void outs_free(void) {
-#define FREE(field, destroy)                                                                       \
-    if (outs.field != outs_before.field) destroy(outs.field)
-    FREE(task_info, selene_task_info_destroy);
-    FREE(task_ids, selene_task_ids_destroy);
-    FREE(report, selene_report_destroy);
-    FREE(plan, selene_plan_destroy);
-    FREE(store_info, selene_store_info_destroy);
-    FREE(decision, selene_decision_destroy);
-    FREE(output, selene_task_output_destroy);
-    FREE(waits, selene_waits_destroy);
-    FREE(clients, selene_clients_destroy);
-    FREE(pauses, selene_pauses_destroy);
-    FREE(run_facts, selene_run_info_destroy);
+#define FREE(field)                                                                                \
+    if (outs.field != outs_before.field) selene_free(outs.field)
+    FREE(task_info);
+    FREE(task_ids);
+    FREE(report);
+    FREE(plan);
+    FREE(store_info);
+    FREE(decision);
+    FREE(output);
+    FREE(waits);
+    FREE(clients);
+    FREE(pauses);
+    FREE(run_facts);
 #undef FREE
     outs_reset();
 }

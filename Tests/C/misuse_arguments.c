@@ -211,13 +211,13 @@ static void test_null_accepted(void) {
     CHECK_OK(selene_task_cancel_tag(s, "nobody", -1, NULL));
     CHECK_OK(selene_task_list(s, NULL, 0, &ids));
     CHECK_INT(3, ids->count);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_conditions_get(s, &satisfied, NULL));
     CHECK_INT(1, satisfied & 3);
     CHECK_OK(selene_scheduler_observe(s, NULL, NULL, NULL));
     CHECK_OK(selene_cycle_plan(s, NULL, &plan));
     CHECK_INT(1, plan->run_count);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     CHECK_OK(selene_cycle_begin(s, NULL, &cycle));
     CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
@@ -248,16 +248,7 @@ static void test_null_accepted(void) {
     CHECK_OK(selene_scheduler_close(s, 0));
 
     CHECK_OK(selene_scheduler_close(0, 0));
-    selene_decision_destroy(NULL);
-    selene_store_info_destroy(NULL);
-    selene_task_info_destroy(NULL);
-    selene_task_ids_destroy(NULL);
-    selene_task_output_destroy(NULL);
-    selene_clients_destroy(NULL);
-    selene_pauses_destroy(NULL);
-    selene_report_destroy(NULL);
-    selene_plan_destroy(NULL);
-    selene_waits_destroy(NULL);
+    selene_free(NULL);
 }
 
 /* ---- other refusals leave everything as it was, too -------------------------------------- */

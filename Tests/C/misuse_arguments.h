@@ -70,7 +70,7 @@ CHECK_UNUSED static selene_status use_begin(selene_scheduler s, const void *byte
 
 CHECK_UNUSED static selene_status use_run(selene_scheduler s, const void *bytes) {
     selene_status status = selene_cycle_run(s, bytes, &outs.report);
-    if (status == SELENE_OK) selene_report_destroy(outs.report);
+    if (status == SELENE_OK) selene_free(outs.report);
     return status;
 }
 
@@ -84,7 +84,7 @@ CHECK_UNUSED static selene_status use_async(selene_scheduler s, const void *byte
 
 CHECK_UNUSED static selene_status use_plan(selene_scheduler s, const void *bytes) {
     selene_status status = selene_cycle_plan(s, bytes, &outs.plan);
-    if (status == SELENE_OK) selene_plan_destroy(outs.plan);
+    if (status == SELENE_OK) selene_free(outs.plan);
     return status;
 }
 

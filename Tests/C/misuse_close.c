@@ -270,7 +270,7 @@ static void *run_blocking(void *context) {
         blocking->run_count = report->run_count;
         blocking->stopped = report->stopped;
         if (report->run_count == 1) CHECK_TEXT("slow", report->runs[0].id);
-        selene_report_destroy(report);
+        selene_free(report);
     }
     atomic_store(&blocking->done, 1);
     return NULL;
@@ -543,7 +543,7 @@ static void test_closed_by_handler(void) {
         add_task(scheduler, "joining");
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
         CHECK_INT(1, report->stopped);
-        selene_report_destroy(report);
+        selene_free(report);
         WAIT_FOR(1, join_destroys);
     }
 }

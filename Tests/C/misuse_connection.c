@@ -110,25 +110,25 @@ static void test_every_function(void) {
             CHECK_INT(expected.task_ids->count, outs.task_ids->count);
             for (uint64_t k = 0; k < outs.task_ids->count; k++)
                 CHECK_TEXT(expected.task_ids->ids[k].data, outs.task_ids->ids[k]);
-            selene_task_ids_destroy(expected.task_ids);
-            selene_task_ids_destroy(outs.task_ids);
+            selene_free(expected.task_ids);
+            selene_free(outs.task_ids);
         }
         if (expected.task_info != outs_before.task_info) {
             CHECK_INT(expected.task_info->sequence, outs.task_info->sequence);
-            selene_task_info_destroy(expected.task_info);
-            selene_task_info_destroy(outs.task_info);
+            selene_free(expected.task_info);
+            selene_free(outs.task_info);
         }
         if (expected.output != outs_before.output) {
             CHECK_INT(expected.output->output.length, outs.output->output.length);
-            selene_task_output_destroy(expected.output);
-            selene_task_output_destroy(outs.output);
+            selene_free(expected.output);
+            selene_free(outs.output);
         }
         if (expected.plan != outs_before.plan) {
             CHECK_INT(expected.plan->run_count, outs.plan->run_count);
             for (uint64_t k = 0; k < outs.plan->run_count; k++)
                 CHECK_TEXT(expected.plan->runs[k].id.data, outs.plan->runs[k].id);
-            selene_plan_destroy(expected.plan);
-            selene_plan_destroy(outs.plan);
+            selene_free(expected.plan);
+            selene_free(outs.plan);
         }
         if (expected.waits != outs_before.waits) {
             CHECK_INT(expected.waits->part_count, outs.waits->part_count);
@@ -140,21 +140,21 @@ static void test_every_function(void) {
                 CHECK_INT(expected.waits->changes[k].name.length,
                           outs.waits->changes[k].name.length);
             }
-            selene_waits_destroy(expected.waits);
-            selene_waits_destroy(outs.waits);
+            selene_free(expected.waits);
+            selene_free(outs.waits);
         }
         if (expected.store_info != outs_before.store_info) {
             CHECK_TEXT(expected.store_info->path.data, outs.store_info->path);
-            selene_store_info_destroy(expected.store_info);
-            selene_store_info_destroy(outs.store_info);
+            selene_free(expected.store_info);
+            selene_free(outs.store_info);
         }
         if (expected.decision != outs_before.decision) {
             CHECK_INT(expected.decision->finding_count, outs.decision->finding_count);
             CHECK(expected.decision->finding_count == 0 ||
                   memcmp(expected.decision->findings, outs.decision->findings,
                          expected.decision->finding_count * sizeof(selene_finding)) == 0);
-            selene_decision_destroy(expected.decision);
-            selene_decision_destroy(outs.decision);
+            selene_free(expected.decision);
+            selene_free(outs.decision);
         }
         if (expected.pauses != outs_before.pauses) {
             CHECK_INT(expected.pauses->count, outs.pauses->count);
@@ -163,8 +163,8 @@ static void test_every_function(void) {
                 CHECK_INT(expected.pauses->pauses[k].kinds, outs.pauses->pauses[k].kinds);
                 CHECK_INT(expected.pauses->pauses[k].until, outs.pauses->pauses[k].until);
             }
-            selene_pauses_destroy(expected.pauses);
-            selene_pauses_destroy(outs.pauses);
+            selene_free(expected.pauses);
+            selene_free(outs.pauses);
         }
         /* A descriptor has another number each time. */
         if (strcmp(call->name, "selene_events_open") == 0) expected.number = outs.number;

@@ -308,7 +308,7 @@ static void test_complete_unknown(void) {
     CHECK_OK(selene_cycle_end(live.cycle, &report));
     CHECK_INT(1, report->abandoned);
     CHECK_INT(1, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(live.scheduler, 0));
 }
 
@@ -346,7 +346,7 @@ static void test_complete_late(void) {
     stale_for_ever(live.scheduler, live.run);
     CHECK_OK(selene_cycle_end(live.cycle, &report));
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     stale_for_ever(live.scheduler, live.run);
     CHECK_OK(selene_scheduler_close(live.scheduler, 0));
 
@@ -468,7 +468,7 @@ static void *end_one(void *context) {
     pthread_barrier_wait(&barrier);
     got = selene_cycle_end(cycle, &report);
     CHECK(got == SELENE_OK ? report != NULL : got == INVALID && report == NULL);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_fetch_add(got == SELENE_OK ? &oks : &others, 1);
     return NULL;
 }

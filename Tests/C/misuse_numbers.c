@@ -111,7 +111,7 @@ static void test_backoff_delay_clamped(void) {
         CHECK_OK(selene_task_register(s, &task, NULL));
         CHECK_OK(selene_task_get(s, "clamped", -1, 0, &info));
         CHECK_INT(effective[i], info->backoff_delay);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_OK(selene_scheduler_close(s, 0));
 }
@@ -340,7 +340,7 @@ static uint64_t work_through(selene_scheduler s, int32_t outcome) {
     CHECK_INT(SELENE_STEP_DONE, step);
     CHECK_OK(selene_cycle_end(cycle, &report));
     count = report->run_count;
-    selene_report_destroy(report);
+    selene_free(report);
     return count;
 }
 
@@ -439,7 +439,7 @@ static void test_backoff_saturates(void) {
             CHECK_OK(selene_task_get(s, "fails", -1, 0, &info));
             CHECK_INT(attempt, info->attempts);
             CHECK_BETWEEN(still_now, info->earliest_begin, still_now + options.maximum_backoff);
-            selene_task_info_destroy(info);
+            selene_free(info);
             still_now += options.maximum_backoff;
         }
         CHECK_OK(selene_scheduler_close(s, 0));

@@ -34,11 +34,11 @@ static void use_other_scheduler(void) {
     add_task(other, "other");
     CHECK_OK(selene_cycle_run(other, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     window.flags |= SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(other, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_reset(other));
     CHECK_OK(selene_scheduler_close(other, SELENE_MINUTE));
     CHECK_INT(1, ended);
@@ -102,17 +102,17 @@ static void legal(int refresh_open) {
     CHECK_INT(1, ended);
     CHECK_OK(selene_task_get(scheduler, "inner", -1, 0, &record));
     CHECK_INT(SELENE_STATE_ENQUEUED, record->state);
-    selene_task_info_destroy(record);
+    selene_free(record);
     CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
     CHECK(ids->count >= 1);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_task_explain(scheduler, "inner", -1, &explanation));
     CHECK_OK(selene_task_waits(scheduler, "inner", -1, &waits));
-    selene_waits_destroy(waits);
+    selene_free(waits);
     window.kinds = SELENE_KIND_PROCESSING;
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
     CHECK_INT(1, plan->run_count);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     /* A pulled cycle of the other kind, from begin to end. */
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     CHECK_OK(selene_cycle_next(cycle, &step, &run_info, NULL));
@@ -121,7 +121,7 @@ static void legal(int refresh_open) {
     CHECK_OK(selene_run_complete(run_info.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     /* And one of the task alone. */
     window.task = text_of("inner");
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
@@ -211,7 +211,7 @@ static void in_both(void (*handler)(selene_run, const selene_run_info *),
         open_outer();
         report = run_outer();
         check(report);
-        selene_report_destroy(report);
+        selene_free(report);
         close_outer();
     }
 }
@@ -264,7 +264,7 @@ static void handler_update(selene_run run, const selene_run_info *info) {
     CHECK_INT(5, record->priority);
     CHECK_INT(1, record->generation);
     CHECK(record->run == run);
-    selene_task_info_destroy(record);
+    selene_free(record);
     /* The run keeps its own copy. */
     CHECK_INT(3, info->priority);
     CHECK_TEXT("outer", info->id);
@@ -422,7 +422,7 @@ static void handler_end(selene_run run, const selene_run_info *info) {
     CHECK_OK(selene_cycle_end(info->cycle, &report));
     CHECK_INT(1, report->run_count);
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(info->cycle, NULL));
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
 }
@@ -449,7 +449,7 @@ static void handler_nested(selene_run run, const selene_run_info *info) {
     window.flags |= SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(inner, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(inner, 0));
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
 }
@@ -495,7 +495,7 @@ static selene_report *run_until_expiry(uint32_t flags) {
         window.reserve = SELENE_HOUR - room;
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
         if (report->run_count > 0) return report;
-        selene_report_destroy(report);
+        selene_free(report);
         room *= 4;
         CHECK(room < SELENE_MINUTE);
     }
@@ -512,7 +512,7 @@ static void test_stop_expiring(void) {
         CHECK_INT(1, stops);
         CHECK_INT(SELENE_STOP_EXPIRING, last_reason);
         CHECK_INT(1, report->new_data);
-        selene_report_destroy(report);
+        selene_free(report);
         close_outer();
     }
 }
@@ -637,7 +637,7 @@ static void test_observer_everything(void) {
     add_task(scheduler, "first");
     CHECK(events > 5);
     events = 0;
-    selene_report_destroy(run_outer());
+    selene_free(run_outer());
     /* On a thread of the library, maybe behind the report. */
     for (int64_t limit = check_now() + SELENE_MINUTE; events < 5 && check_now() < limit;)
         check_sleep(SELENE_MILLISECOND);
@@ -702,7 +702,7 @@ static void test_observer_completes(void) {
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
         CHECK_INT(1, report->run_count);
         CHECK_INT(1, report->new_data);
-        selene_report_destroy(report);
+        selene_free(report);
         /* The observer may still be on its way out. */
         WAIT_FOR(1, acted);
         CHECK_OK(selene_scheduler_close(scheduler, SELENE_MINUTE));
@@ -737,7 +737,7 @@ static void test_observer_cancels(void) {
         CHECK_OK(selene_scheduler_observe(scheduler, observe_and_cancel, NULL, NULL));
         CHECK_OK(selene_cycle_run(scheduler, &window, &report));
         CHECK_INT(1, report->stopped);
-        selene_report_destroy(report);
+        selene_free(report);
         /* The observer, and the stop function in it, may still be on their way out. */
         WAIT_FOR(1, acted);
         CHECK_INT(1, stops);
@@ -937,16 +937,15 @@ static void test_clock(void) {
         clock_turns_against = 1;
         outs_reset();
         if (call->call(clocked) == SELENE_OK) {
-            if (outs.task_info != outs_before.task_info) selene_task_info_destroy(outs.task_info);
-            if (outs.task_ids != outs_before.task_ids) selene_task_ids_destroy(outs.task_ids);
-            if (outs.output != outs_before.output) selene_task_output_destroy(outs.output);
-            if (outs.plan != outs_before.plan) selene_plan_destroy(outs.plan);
-            if (outs.waits != outs_before.waits) selene_waits_destroy(outs.waits);
-            if (outs.clients != outs_before.clients) selene_clients_destroy(outs.clients);
-            if (outs.pauses != outs_before.pauses) selene_pauses_destroy(outs.pauses);
-            if (outs.decision != outs_before.decision) selene_decision_destroy(outs.decision);
-            if (outs.store_info != outs_before.store_info)
-                selene_store_info_destroy(outs.store_info);
+            if (outs.task_info != outs_before.task_info) selene_free(outs.task_info);
+            if (outs.task_ids != outs_before.task_ids) selene_free(outs.task_ids);
+            if (outs.output != outs_before.output) selene_free(outs.output);
+            if (outs.plan != outs_before.plan) selene_free(outs.plan);
+            if (outs.waits != outs_before.waits) selene_free(outs.waits);
+            if (outs.clients != outs_before.clients) selene_free(outs.clients);
+            if (outs.pauses != outs_before.pauses) selene_free(outs.pauses);
+            if (outs.decision != outs_before.decision) selene_free(outs.decision);
+            if (outs.store_info != outs_before.store_info) selene_free(outs.store_info);
         }
         clock_turns_against = 0;
     }
@@ -981,7 +980,7 @@ static void test_inline_with_clock(void) {
     report = run_outer();
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_SECOND, report->runs[0].response_time);
-    selene_report_destroy(report);
+    selene_free(report);
     destroyed = 0;
     close_outer();
     CHECK_INT(1, destroyed);

@@ -158,7 +158,7 @@ static void test_struct_size_missing_fields(void) {
         CHECK_TEXT(COVERED(group) ? "group" : "", info->group);
         CHECK_INT(COVERED(condition_count), info->condition_count);
 #undef COVERED
-        selene_task_info_destroy(info);
+        selene_free(info);
         CHECK_OK(selene_task_cancel(s, "cut", -1, NULL));
         CHECK_OK(selene_scheduler_prune(s, NULL));
     }
@@ -242,7 +242,7 @@ static void test_struct_size_governor(void) {
         CHECK_INT(COVERED(threshold) ? 1000 : 500, decision->threshold);
         CHECK_INT(COVERED(rule_count) ? 8 : COVERED(base) ? 7 : 0, decision->finding_count);
 #undef COVERED
-        selene_decision_destroy(decision);
+        selene_free(decision);
         free(cut);
     }
     driver.processing_lanes = 1025;

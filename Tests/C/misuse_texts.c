@@ -52,25 +52,25 @@ static selene_status text_cancel_tag(selene_scheduler s, const char *data, int64
 
 static selene_status text_get(selene_scheduler s, const char *data, int64_t length) {
     selene_status status = selene_task_get(s, data, length, 0, &outs.task_info);
-    if (status == SELENE_OK) selene_task_info_destroy(outs.task_info);
+    if (status == SELENE_OK) selene_free(outs.task_info);
     return status;
 }
 
 static selene_status text_waits(selene_scheduler s, const char *data, int64_t length) {
     selene_status status = selene_task_waits(s, data, length, &outs.waits);
-    if (status == SELENE_OK) selene_waits_destroy(outs.waits);
+    if (status == SELENE_OK) selene_free(outs.waits);
     return status;
 }
 
 static selene_status text_output(selene_scheduler s, const char *data, int64_t length) {
     selene_status status = selene_task_get_output(s, data, length, &outs.output);
-    if (status == SELENE_OK) selene_task_output_destroy(outs.output);
+    if (status == SELENE_OK) selene_free(outs.output);
     return status;
 }
 
 static selene_status text_list(selene_scheduler s, const char *data, int64_t length) {
     selene_status status = selene_task_list(s, data, length, &outs.task_ids);
-    if (status == SELENE_OK) selene_task_ids_destroy(outs.task_ids);
+    if (status == SELENE_OK) selene_free(outs.task_ids);
     return status;
 }
 
@@ -415,7 +415,7 @@ static void test_texts_are_copied(void) {
     CHECK_INT(1, info->tag_count);
     CHECK_TEXT("tag", info->tags[0]);
     CHECK_TEXT("input", info->input);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
@@ -452,13 +452,13 @@ static void test_tags(void) {
     CHECK_OK(selene_task_register(s, &task, NULL));
     CHECK_OK(selene_task_get(s, "tagged", -1, 0, &info));
     CHECK_INT(16, info->tag_count);
-    selene_task_info_destroy(info);
+    selene_free(info);
     for (i = 1; i < 16; i++)
         tags[i] = tags[0];
     CHECK_OK(selene_task_register(s, &task, NULL));
     CHECK_OK(selene_task_get(s, "tagged", -1, 0, &info));
     CHECK_INT(1, info->tag_count);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(s, 0));
 }
 
@@ -501,7 +501,7 @@ static void test_input(void) {
     CHECK_INT(10240, info->input.length);
     CHECK(memcmp(info->input.data, input, 10240) == 0);
     CHECK_INT(0, info->input.data[10240]);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(s, 0));
     /* The scheduler's own limit. */
     options.max_input_size = 0;

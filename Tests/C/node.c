@@ -1534,7 +1534,7 @@ static void test_threads(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(200, report->new_data);
     CHECK_INT(200, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_node_leave(scheduler, MIN));
     WAIT_UNTIL(standing(scheduler).state == SELENE_NODE_CLOSED);
     atomic_store(&driver.is_over, 1);

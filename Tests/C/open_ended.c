@@ -96,7 +96,7 @@ static void test_too_long(void) {
     CHECK_OK(selene_task_get(scheduler, "report", -1, 0, &info));
     CHECK_INT(1, info->attempts);
     CHECK_TEXT("the window ended: takes 45 s; windows have 30 s", info->failure);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -249,7 +249,7 @@ static void test_report(void) {
     CHECK_INT(1000, report->no_data);
     CHECK_INT(2001, report->new_data);
     CHECK_INT(1024, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

@@ -22,7 +22,7 @@ static void check_output(selene_scheduler scheduler, const char *id, const void 
     CHECK_INT(length, output->output.length);
     CHECK(memcmp(bytes, output->output.data, (size_t)length) == 0);
     CHECK_INT(0, output->output.data[length]);
-    selene_task_output_destroy(output);
+    selene_free(output);
     CHECK_INT(length, record(scheduler, id).output_length);
 }
 
@@ -163,7 +163,7 @@ static void add_letter(selene_run it, const selene_run_info *info, void *context
     (void)context;
     CHECK_OK(selene_task_get_output(pushed, info->id.data, info->id.length, &output));
     snprintf(text, sizeof text, "%s%c", output->output.data, "abcdefgh"[output->output.length]);
-    selene_task_output_destroy(output);
+    selene_free(output);
     leave(it, text);
     CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
     CHECK_STATUS(SELENE_ERROR_ALREADY_COMPLETED, selene_run_set_output(it, "x", 1));
@@ -185,7 +185,7 @@ static void test_pushed(void) {
     for (uint64_t count = 0; count < 5;) {
         CHECK_OK(selene_cycle_run(pushed, &window, &report));
         count += report->run_count;
-        selene_report_destroy(report);
+        selene_free(report);
     }
     check_left(pushed, "a", "abcde");
     CHECK_OK(selene_scheduler_close(pushed, 0));

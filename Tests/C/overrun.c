@@ -53,7 +53,7 @@ static void let_run(selene_scheduler scheduler, const char *id) {
     if (way == OF_HOST) {
         selene_window window = window_of(BUDGET, -1, 2);
         window.kinds = (uint32_t)kind;
-        selene_report_destroy(push(scheduler, window));
+        selene_free(push(scheduler, window));
     }
     while (record(scheduler, id).state != SELENE_STATE_SUCCEEDED && present(scheduler) < limit)
         finished_by(scheduler, present(scheduler) + S);
@@ -112,7 +112,7 @@ static void test_overrun(void) {
         selene_report *report = join_runner(&runner);
         CHECK_INT(2, report->run_count);
         CHECK_INT(overruns_on_time ? 1 : 0, report->expired);
-        selene_report_destroy(report);
+        selene_free(report);
     }
     CHECK_INT(1, atomic_load(&late.stopped));
     if (overruns_on_time) {

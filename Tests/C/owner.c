@@ -18,7 +18,7 @@ static void check_owner(selene_scheduler scheduler, const char *owner) {
     selene_store_info *info = NULL;
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK_TEXT(owner, info->owner);
-    selene_store_info_destroy(info);
+    selene_free(info);
 }
 
 /** Opens, looks whose it is, and closes. */

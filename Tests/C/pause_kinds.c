@@ -47,7 +47,7 @@ static const char *paused(selene_scheduler scheduler) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%d;",
                                      (int)((at->until - START) / S));
     }
-    selene_pauses_destroy(list);
+    selene_free(list);
     return text;
 }
 
@@ -89,7 +89,7 @@ static void test_a_kind(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->eligible);
     CHECK_INT(0, report->did_not_fit);
-    selene_report_destroy(report);
+    selene_free(report);
     /* A host that sleeps until the next time to wake wakes when it is over. */
     CHECK_INT(START + 60 * S, wakeup(scheduler));
     advance(60 * S - 1);
@@ -196,11 +196,11 @@ static void test_asked_for(void) {
     CHECK_OK(selene_cycle_plan(scheduler, &one, &plan));
     CHECK_INT(0, plan->run_count);
     CHECK_INT(0, plan->eligible);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     hold(scheduler, SELENE_KIND_REFRESH, NULL, 0);
     CHECK_OK(selene_cycle_plan(scheduler, &one, &plan));
     CHECK_INT(1, plan->run_count);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -257,7 +257,7 @@ static void test_threads(void) {
     selene_report *report = join_runner(&runner);
     CHECK_INT(2, report->run_count);
     CHECK(report->runs[1].started_at >= at + S / 2);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 
@@ -294,7 +294,7 @@ static void test_faults(void) {
             "years ahead");
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_pause_list(scheduler, NULL));
     CHECK_STRING("", paused(scheduler));
-    selene_pauses_destroy(NULL);
+    selene_free(NULL);
     /* A pool needs no processes; 256 have a pause. */
     for (int i = 0; i < 256; i++) {
         snprintf(name, sizeof name, "p%d", i);
@@ -436,7 +436,7 @@ static int64_t spent(selene_scheduler scheduler, const char *id, int32_t reason)
     CHECK_OK(selene_task_waits(scheduler, id, -1, &waits));
     for (uint64_t i = 0; i < waits->part_count; i++)
         if (waits->parts[i].reason == reason) duration += waits->parts[i].duration;
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return duration / S;
 }
 

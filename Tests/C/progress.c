@@ -44,9 +44,9 @@ static void check_progress(selene_scheduler scheduler, const char *id, int64_t a
         CHECK_INT(done, run->progress_done);
         CHECK_INT(total, run->progress_total);
         CHECK_TEXT(text, run->progress_text);
-        selene_run_info_destroy(run);
+        selene_free(run);
     }
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static int32_t reason_of(selene_run run) {
@@ -134,7 +134,7 @@ static void test_cut(void) {
         CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
         CHECK_INT(cuts[i].kept, info->progress_text.length);
         CHECK(memcmp(info->progress_text.data, text, (size_t)cuts[i].kept) == 0);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_OK(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
@@ -259,7 +259,7 @@ static void test_asked(void) {
     selene_run_info *info = NULL;
     CHECK_OK(selene_run_get(run, &info));
     CHECK_INT(over, info->deadline);
-    selene_run_info_destroy(info);
+    selene_free(info);
     CHECK_INT(over, why(scheduler, "slow", SELENE_REASON_RUNNING).may_change_at);
     /* Too late for that, but it may still tell, and complete, exactly at the end of its grace, too. */
     tell(run, 1, 1, NULL);
@@ -270,7 +270,7 @@ static void test_asked(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_STOP_STALLED, report->runs[0].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -308,7 +308,7 @@ static void test_over(void) {
     CHECK_INT(START + 17 * S, info->failed_at);
     CHECK_TEXT("made no progress", info->failure);
     CHECK_INT(0, info->progress_at);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_progress(run, 1, 1, NULL, 0));
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, &report));
@@ -316,7 +316,7 @@ static void test_over(void) {
     CHECK_INT(1, report->stopped);
     CHECK_INT(SELENE_STOP_STALLED, report->runs[0].stop_reason);
     CHECK_INT(SELENE_STOP_SHUTDOWN, report->runs[1].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -365,7 +365,7 @@ static void test_which(void) {
         CHECK_INT(cases[i].reason, record(scheduler, "slow").stop_reason);
         CHECK_OK(selene_cycle_end(cycle, &report));
         CHECK_INT(cases[i].over, report->runs[0].response_time);
-        selene_report_destroy(report);
+        selene_free(report);
         CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_handler_unregister(scheduler, "slow", -1));
         CHECK_INT(1, atomic_load(&work.destroyed));
@@ -394,7 +394,7 @@ static void test_window(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->expired);
     CHECK_INT(30 * S, report->runs[0].response_time);
-    selene_report_destroy(report);
+    selene_free(report);
     /* What ends a run goes before. */
     advance(11 * SELENE_MINUTE);
     cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
@@ -404,7 +404,7 @@ static void test_window(void) {
     CHECK_OK(selene_task_cancel(scheduler, "slow", -1, NULL));
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -532,7 +532,7 @@ static void test_pushed(void) {
     atomic_store(&may_end, 1);
     selene_report *report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(2, told());
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
@@ -568,7 +568,7 @@ static void test_hangs(void) {
     CHECK_INT(1, report->expired);
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_STOP_STALLED, report->runs[0].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     WAIT_UNTIL(overruns(scheduler) == 0);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -589,7 +589,7 @@ static void test_inline(void) {
         CHECK_INT(SELENE_STOP_STALLED, atomic_load(&work.reason));
         CHECK_INT(1, report->new_data);
         CHECK(report->ended_at < report->deadline);
-        selene_report_destroy(report);
+        selene_free(report);
         CHECK_OK(selene_scheduler_close(scheduler, 0));
     }
 }
@@ -633,7 +633,7 @@ static void test_storm(void) {
         CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
         CHECK_INT((int64_t)info->run, info->progress_done);
         CHECK_TEXT("text", info->progress_text);
-        selene_task_info_destroy(info);
+        selene_free(info);
         if (i % 2) CHECK_OK(selene_run_complete(atomic_load(&current), SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(cycle, NULL));
         if (i % 2) CHECK_OK(selene_task_set_next(scheduler, "a", -1, 0));

@@ -81,9 +81,9 @@ static int left(selene_scheduler scheduler) {
                 CHECK(info->quarantined != SELENE_SUSPICION_BLAMED);
             }
         }
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     return count;
 }
 
@@ -272,7 +272,7 @@ static void check_task(selene_scheduler scheduler, const char *id, uint32_t atte
     CHECK_INT(attempts, info->attempts);
     CHECK_INT(suspicion, info->quarantined);
     CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static void test_machine(void) {
@@ -308,7 +308,7 @@ static int64_t quarantined_for(selene_scheduler scheduler, const char *id, uint6
         span += waits->parts[i].duration;
     }
     CHECK_INT(preferred, waits->preferred_count);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return span;
 }
 
@@ -353,7 +353,7 @@ static void test_again(void) {
     /* It waits for its second death; then it runs alone, and for its third death it waits twice as long. */
     selene_task_info *info = info_of(scheduler, "a");
     CHECK_INT(clock_now + 30 * S, info->earliest_begin);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_task_pause(scheduler, "b", -1, NULL));
     CHECK_OK(selene_task_pause(scheduler, "plain", -1, NULL));
     close_store(scheduler);
@@ -364,7 +364,7 @@ static void test_again(void) {
     check_task(scheduler, "b", 0, SELENE_SUSPICION_QUARANTINED);
     info = info_of(scheduler, "a");
     CHECK_INT(clock_now + SELENE_MINUTE, info->earliest_begin);
-    selene_task_info_destroy(info);
+    selene_free(info);
     close_store(scheduler);
 }
 
@@ -416,7 +416,7 @@ static void test_alone(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     selene_task_info *info = info_of(scheduler, "culprit");
     CHECK_INT(0, info->quarantined);
-    selene_task_info_destroy(info);
+    selene_free(info);
     close_store(scheduler);
 }
 

@@ -58,7 +58,7 @@ static void test_registered(void) {
     /* The same without the flag: what was registered after the begin waits for the next cycle. */
     selene_report *report = end(cycle);
     CHECK_INT(2, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     first.id = SELENE_TEXT("slow again");
     second.id = SELENE_TEXT("fast again");
     add(scheduler, first);
@@ -105,7 +105,7 @@ static void test_due_again(void) {
     CHECK_INT(1, report->failed);
     CHECK_TEXT("slow", report->runs[0].id);
     CHECK_TEXT("news", report->runs[3].id);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -175,7 +175,7 @@ static void test_forgotten(void) {
         CHECK_INT(1, explain(scheduler, "standing").rank);
         CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
         CHECK_INT(1, plan->run_count);
-        selene_plan_destroy(plan);
+        selene_free(plan);
         CHECK_OK(selene_scheduler_next_wakeup(scheduler, NULL, &delay));
         CHECK_INT(0, delay);
         CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, NULL, 0,
@@ -270,7 +270,7 @@ static void test_fit(void) {
     report = end(cycle);
     CHECK_INT(1, report->eligible); /* at begin */
     CHECK_INT(1, report->did_not_fit);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -363,7 +363,7 @@ static void test_blocking(void) {
     report = join_runner(&runner);
     CHECK_INT(2, report->new_data);
     CHECK_INT(START, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 

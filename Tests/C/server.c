@@ -313,7 +313,7 @@ static void test_owner_killed(void) {
             snprintf(id, sizeof id, "task %d", i);
             status = selene_task_get(connection, id, -1, 0, &info);
             if (acknowledged[i]) CHECK_OK(status);
-            selene_task_info_destroy(info);
+            selene_free(info);
         }
     }
     end_owner(owner, SIGKILL);
@@ -489,7 +489,7 @@ static void test_stranger_looks(void) {
     CHECK_INT(0, info->input.length);
     CHECK_STATUS(SELENE_ERROR_REFUSED, selene_task_get_output(connection, "secret", -1, &output));
     DETAIL("SELENE_RIGHT_READ");
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_events_open(connection, 8, NULL));
     CHECK_STATUS(SELENE_ERROR_REFUSED, selene_task_register(connection, &task, NULL));
     DETAIL("SELENE_RIGHT_ENQUEUE");
@@ -550,7 +550,7 @@ static void test_rights(void) {
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(own, "secret", -1, 0, &info));
     CHECK_TEXT("secret", info->input);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(own, 0));
     CHECK_INT(0, in_child(test_stranger_refused));
     CHECK_INT(1, info_of_server(server).refused);

@@ -116,7 +116,7 @@ static void check_counted_once(selene_scheduler owner) {
     CHECK_INT(SELENE_STOP_NONE, info->stop_reason);
     CHECK_INT(1, (int)info->attempts);
     CHECK(info->response_time_count == 1 && info->failed_at == 0 && info->failed_attempt == 0);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 /** D3, V7, V8: its run was the only one of its process, so that is a failed attempt, which costs no pause the first time. */
@@ -129,7 +129,7 @@ static void check_interrupted(selene_scheduler owner) {
     CHECK_INT(1, (int)info->attempts);
     CHECK_INT(SELENE_SUSPICION_BLAMED, info->quarantined);
     CHECK(info->response_time_count == 0 && info->earliest_begin == info->failed_at);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 /** The runs of members that a store has, which nobody has open, and the token of the last one. */
@@ -226,7 +226,7 @@ static void test_given_back(void) {
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(SELENE_OUTCOME_STOPPED, info->last_outcome);
     CHECK_INT(0, (int)info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     end_scene(at, owner);
 }
 
@@ -489,7 +489,7 @@ static void test_output(void) {
     CHECK_OK(selene_task_get_output(own.member, "t", -1, &output));
     CHECK_INT(4, output->output.length);
     CHECK(memcmp(output->output.data, "left", 4) == 0);
-    selene_task_output_destroy(output);
+    selene_free(output);
     release(own, owner);
 }
 
@@ -509,7 +509,7 @@ static void test_failure(void) {
     CHECK_INT(SELENE_STATE_FAILED, info->state);
     CHECK_INT(1, info->attempts);
     CHECK(info->failure.length == 8 && memcmp(info->failure.data, "no paper", 8) == 0);
-    selene_task_info_destroy(info);
+    selene_free(info);
     release(own, owner);
 }
 
@@ -559,7 +559,7 @@ static void test_expires(void) {
     CHECK_OK(selene_task_get(own.member, "t", -1, 0, &info));
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(1, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     release(own, owner);
 }
 
@@ -702,7 +702,7 @@ static void test_siege(void) {
                 /* The last one, whose outcome was not durable when both were killed. */
                 CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
         }
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK(done > 0 && lost <= kills + 1);
     printf("%d owners, %d of %d tasks done, %d dispatches untold\n", kills, done, count, lost);

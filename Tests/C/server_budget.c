@@ -144,7 +144,7 @@ static void test_pressure(void) {
     add_many(owner, LONGEST);
     /* As much as the answer itself takes was there before. */
     CHECK_OK(selene_task_list(owner, NULL, 0, &ids));
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     long before = resident();
     pid_t crowd = start(press, file, &ends);
     for (int i = 0; i < 100; i++)
@@ -159,14 +159,14 @@ static void test_pressure(void) {
         /* What one user's clients hold is no matter of another's. */
         CHECK_OK(selene_task_list(witness, NULL, 0, &ids));
         CHECK_INT(LONGEST + 1, ids->count);
-        selene_task_ids_destroy(ids);
+        selene_free(ids);
     }
     end(crowd, ends);
     WAIT_UNTIL(info_of_server(server).clients == 1);
     ids = NULL;
     CHECK_OK(selene_task_list(witness, NULL, 0, &ids));
     CHECK_INT(LONGEST + 1, ids->count);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_scheduler_close(witness, 0));
     close_store(owner);
 }

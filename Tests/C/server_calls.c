@@ -99,7 +99,7 @@ static void test_threads(void) {
     CHECK_INT(20, work.calls);
     CHECK(!pthread_equal(work.thread, pthread_self()));
     CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "t19"));
-    selene_report_destroy(report);
+    selene_free(report);
     /* Without a report, and with nothing to run. */
     CHECK_OK(selene_cycle_run(member, NULL, NULL));
     CHECK_INT(0, work.destroyed);
@@ -146,7 +146,7 @@ static void test_inline(void) {
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(2, report->new_data);
     CHECK(pthread_equal(work.thread, pthread_self()));
-    selene_report_destroy(report);
+    selene_free(report);
     window.flags = SELENE_WINDOW_LANES;
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_run(member, &window, NULL));
     DETAIL("selene_cycle_begin");
@@ -173,7 +173,7 @@ static void test_host_clock(void) {
     window.flags = SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     /* A handler that gives no outcome leaves no lane that could be free. */
     work.is_silent = 1;
     add(owner, "b");
@@ -181,7 +181,7 @@ static void test_host_clock(void) {
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(1, report->run_count);
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(member, 0));
     close_store(owner);
 }
@@ -198,11 +198,11 @@ static void test_without_function(void) {
     add(owner, "a");
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(0, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     window.flags = SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(0, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(member, 0));
     close_store(owner);
 }
@@ -284,7 +284,7 @@ static void test_ended(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->stopped);
     CHECK(report->cycle == cycle);
-    selene_report_destroy(report);
+    selene_free(report);
     /* On a thread of the library, as any such report. */
     WAIT_UNTIL(heard.destroyed == 1);
     CHECK_INT(1, heard.reports);
@@ -368,7 +368,7 @@ static void test_left_behind(void) {
     CHECK_INT(1, slow.at_once);
     CHECK_INT(1, report->expired);
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     /* A close does not wait for it without a grace; what it has is freed when it returns. */
     CHECK_OK(selene_scheduler_close(member, 0));
     CHECK_INT(0, slow.destroyed);
@@ -520,7 +520,7 @@ static void test_close_at_once(void) {
     CHECK_OK(selene_task_get(owner, "a", -1, 0, &info));
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(0, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     close_store(owner);
 }
 
@@ -548,7 +548,7 @@ static void test_owner_killed(void) {
     add(member, "b");
     CHECK_OK(selene_cycle_run(member, &window, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(member, "b"));
     /* The stop function of a run of the next owner is called, too. */
     atomic_store(&work.may_return, 0);

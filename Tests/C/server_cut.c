@@ -216,7 +216,7 @@ static void test_registrations(void) {
             int is_made = cut < 0 || way == TO_CLIENT;
             CHECK_STATUS(is_made ? SELENE_OK : SELENE_ERROR_NOT_FOUND,
                          selene_task_get(connection, id, -1, 0, &found));
-            selene_task_info_destroy(found);
+            selene_free(found);
             count += (uint64_t)is_made;
             CHECK_OK(selene_scheduler_get(owner, &info));
             CHECK_INT(count, info.enqueued);
@@ -299,7 +299,7 @@ static void check_ended(selene_scheduler owner, const char *name, enum way way) 
         CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
         CHECK(info->attempts <= 1);
     }
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static void test_runs(void) {

@@ -63,7 +63,7 @@ static void test_same_events(void) {
     window.budget = 60 * S;
     CHECK_OK(selene_cycle_run(owner, &window, &report));
     CHECK_INT(2, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_task_cancel_all(connection, NULL));
     add_once(connection, "last");
     for (int is_last = 0, failures = 0; !is_last;) {
@@ -315,7 +315,7 @@ static void test_progress(void) {
     CHECK_INT(10, info->progress_total);
     CHECK_TEXT("three", info->progress_text);
     CHECK(info->progress_at > 0);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
     CHECK_OK(selene_scheduler_close(connection, 0));

@@ -407,7 +407,7 @@ static void test_large_requests(void) {
     CHECK_OK(selene_task_get(connection, "larger", -1, 0, &info));
     CHECK_INT(sizeof input, info->input.length);
     CHECK(memcmp(info->input.data, input, sizeof input) == 0);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(connection, 0));
     close_store(owner);
 }
@@ -499,7 +499,7 @@ static void test_ages(void) {
             CHECK(strcmp(info->tags[0].data, "tag") == 0);
         if (size < (int)offsetof(selene_task_info, priority) + 4) CHECK_INT(0, info->priority);
         else CHECK_INT(3, info->priority);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_OK(selene_scheduler_close(connection, 0));
     CHECK(pthread_join(thread, NULL) == 0);

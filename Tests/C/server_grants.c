@@ -181,8 +181,8 @@ static void test_side_by_side(void) {
     CHECK(second->began_at > first->began_at);
     CHECK_INT(first->deadline, second->deadline);
     CHECK_INT(first->reserve, second->reserve);
-    selene_report_destroy(first);
-    selene_report_destroy(second);
+    selene_free(first);
+    selene_free(second);
     CHECK(used(owner) < charged);
     CHECK_OK(selene_scheduler_close(one, 0));
     CHECK_OK(selene_scheduler_close(other, 0));
@@ -409,7 +409,7 @@ static void test_stopped(void) {
     CHECK_OK(selene_task_get(owner, "a", -1, 0, &info));
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(0, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     WAIT_UNTIL(state_of(owner, "b") == SELENE_STATE_SUCCEEDED);
     end_working(member, 0, &work);
     end_working(next, 0, &other);
@@ -549,7 +549,7 @@ static void test_killed_in_window(void) {
     CHECK_OK(selene_task_get(member, "a", -1, 0, &info));
     CHECK_INT(SELENE_STATE_SUCCEEDED, info->state);
     CHECK_INT(1, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     /* The driver is the next owner's, without another word. */
     add(member, "b", "h", SELENE_PRIORITY_NORMAL);
     end_when_done(granted(member));
@@ -605,13 +605,13 @@ static void test_killed_meanwhile(void) {
     CHECK_OK(selene_task_get(look, "b", -1, 0, &info));
     /* Its process, which is this one, lives: it is waited for, though the handle is closed. */
     while (info->state == SELENE_STATE_RUNNING) {
-        selene_task_info_destroy(info);
+        selene_free(info);
         check_sleep(10 * MS);
         CHECK_OK(selene_task_get(look, "b", -1, 0, &info));
     }
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK(info->attempts <= 1);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(look, 0));
     end_owner(owner, SIGKILL);
 }

@@ -99,11 +99,11 @@ static int look(selene_scheduler owner, int *left) {
             CHECK(info->earliest_begin - now > 25 * S);
             CHECK_OK(selene_task_set_next(owner, id, -1, now));
         }
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_OK(selene_task_list_state(owner, SELENE_STATE_RUNNING, &running));
     int count = (int)running->count;
-    selene_task_ids_destroy(running);
+    selene_free(running);
     return count;
 }
 
@@ -144,7 +144,7 @@ static void test_kills(void) {
             is_there = 0;
             for (uint64_t i = 0; i < clients->count; i++)
                 is_there |= clients->clients[i].process == (uint32_t)workers[which];
-            selene_clients_destroy(clients);
+            selene_free(clients);
             CHECK(check_now() - at < PATIENCE);
         }
         noticed[killed] = check_now() - at;

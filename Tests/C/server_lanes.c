@@ -86,7 +86,7 @@ static void test_one_frame(void) {
     CHECK(report->cycle == cycle);
     CHECK_INT(50, report->run_count);
     CHECK_INT(49, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK_INT(SELENE_STEP_DONE, take(lane, SELENE_OUTCOME_NONE, SELENE_NEVER, &run));
     CHECK_OK(selene_lane_close(lane));
@@ -129,7 +129,7 @@ static void test_outcomes(void) {
     CHECK_OK(selene_lane_close(lane));
     CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(member, 0));
     close_store(owner);
 }
@@ -255,7 +255,7 @@ static void test_woken(void) {
     CHECK_OK(selene_cycle_wait(cycle, SELENE_NEVER, &report, NULL));
     CHECK_INT(21, report->run_count);
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     for (int i = 0; i < 3; i++)
         CHECK(pthread_join(lent[i].thread, NULL) == 0);
     CHECK_OK(selene_scheduler_close(other, 0));
@@ -298,7 +298,7 @@ static void test_overrun(void) {
     CHECK_INT(begun + S, report->ended_at);
     CHECK_INT(1, report->stopped);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_STEP_DONE, take(second, SELENE_OUTCOME_NEW_DATA, SELENE_NEVER, &other));
     CHECK_OK(selene_lane_close(second));
     CHECK_OK(selene_scheduler_close(member, 0));
@@ -397,7 +397,7 @@ static void test_descriptor(void) {
     CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK(report != NULL && report->cycle == cycle);
     CHECK_INT(2, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_descriptor(cycle, &fd));
     CHECK_OK(selene_lane_close(first));
     CHECK_OK(selene_lane_close(second));
@@ -448,7 +448,7 @@ static uint64_t planned(selene_scheduler scheduler) {
     selene_plan *plan = NULL;
     CHECK_OK(selene_cycle_plan(scheduler, NULL, &plan));
     uint64_t count = plan->run_count;
-    selene_plan_destroy(plan);
+    selene_free(plan);
     return count;
 }
 

@@ -173,14 +173,14 @@ static selene_status ask_all(selene_scheduler connection, int64_t budget) {
             READ(info->after[i]);
         for (uint32_t i = 0; i < info->condition_count; i++)
             READ(info->conditions[i]);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     NEXT(selene_task_list(connection, NULL, 0, &ids));
     if (status == SELENE_OK) {
         CHECK(ids != NULL);
         for (uint64_t i = 0; i < ids->count; i++)
             READ(ids->ids[i]);
-        selene_task_ids_destroy(ids);
+        selene_free(ids);
     }
     NEXT(selene_task_explain(connection, "task", -1, &explanation));
     if (status == SELENE_OK) CHECK(explanation.reason_count <= SELENE_REASONS);
@@ -192,18 +192,18 @@ static selene_status ask_all(selene_scheduler connection, int64_t budget) {
             bytes += (uint64_t)waits->parts[i].reason + (waits->parts[i].name.data != NULL);
         for (uint64_t i = 0; i < waits->preferred_id_count; i++)
             READ(waits->preferred_ids[i]);
-        selene_waits_destroy(waits);
+        selene_free(waits);
     }
     NEXT(selene_cycle_plan(connection, &window, &plan));
     if (status == SELENE_OK) {
         for (uint64_t i = 0; i < plan->run_count; i++)
             READ(plan->runs[i].id);
-        selene_plan_destroy(plan);
+        selene_free(plan);
     }
     NEXT(selene_store_get(connection, &store));
     if (status == SELENE_OK) {
         READ(store->path);
-        selene_store_info_destroy(store);
+        selene_free(store);
     }
     NEXT(selene_client_list(connection, &clients));
     if (status == SELENE_OK) {
@@ -211,7 +211,7 @@ static selene_status ask_all(selene_scheduler connection, int64_t budget) {
             READ(clients->clients[i].pool);
             READ(clients->clients[i].command);
         }
-        selene_clients_destroy(clients);
+        selene_free(clients);
     }
     status = selene_handler_register(connection, "work", -1, work, NULL, NULL, NULL);
     if (status != SELENE_ERROR_ALREADY_EXISTS && first == SELENE_OK) first = status;
@@ -221,7 +221,7 @@ static selene_status ask_all(selene_scheduler connection, int64_t budget) {
         CHECK(report != NULL);
         for (uint64_t i = 0; i < report->run_count; i++)
             READ(report->runs[i].id);
-        selene_report_destroy(report);
+        selene_free(report);
     }
     return bytes == UINT64_MAX ? SELENE_ERROR_INTERNAL : first;
 }

@@ -122,7 +122,7 @@ static uint32_t attempts_of(selene_scheduler scheduler, const char *id) {
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
     uint32_t attempts = info->attempts;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return attempts;
 }
 
@@ -149,7 +149,7 @@ static void pull(selene_scheduler member, int64_t runs) {
     }
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(runs, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
 }
 
 /** A call of what the owner does not know: which process it is that does not, and nothing is written. */
@@ -256,7 +256,7 @@ static void test_runs(void) {
         CHECK_OK(selene_cycle_end(cycle, &report));
         CHECK_INT(1, report->new_data);
         CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, call->name));
-        selene_report_destroy(report);
+        selene_free(report);
         tried++;
     }
     CHECK(tried > 10);

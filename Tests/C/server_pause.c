@@ -48,7 +48,7 @@ static uint64_t count_pauses(selene_scheduler scheduler) {
     selene_pauses *pauses = NULL;
     CHECK_OK(selene_pause_list(scheduler, &pauses));
     const uint64_t count = pauses->count;
-    selene_pauses_destroy(pauses);
+    selene_free(pauses);
     return count;
 }
 
@@ -99,7 +99,7 @@ static void test_a_pool(void) {
     CHECK_TEXT("mailer", pauses->pauses[0].pool);
     CHECK_INT(SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING, pauses->pauses[0].kinds);
     CHECK_INT(SELENE_NEVER, pauses->pauses[0].until);
-    selene_pauses_destroy(pauses);
+    selene_free(pauses);
     CHECK_OK(selene_scheduler_pause(owner, 0, "mailer", -1, 0));
     complete(next(mails, "letter"));
     CHECK_OK(selene_cycle_end(mails, NULL));

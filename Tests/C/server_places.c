@@ -105,13 +105,13 @@ static void test_container(void) {
     CHECK_OK(selene_task_get(looker, "t", -1, 0, &info));
     CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
     CHECK_INT(1, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     /* This process is one that it has no number for. */
     selene_clients *clients = NULL;
     CHECK_OK(selene_client_list(looker, &clients));
     CHECK_INT(1, clients->count);
     CHECK_INT(0, clients->clients[0].process);
-    selene_clients_destroy(clients);
+    selene_free(clients);
     CHECK_OK(selene_scheduler_close(looker, 0));
     end_owner(owner, SIGKILL);
 }
@@ -201,7 +201,7 @@ static void test_exec_in_place(void) {
     CHECK_OK(selene_task_get(owner, "t", -1, 0, &info));
     CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
     CHECK_INT(1, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     end_owner(member, SIGKILL);
     close_store(owner);
 }
@@ -261,7 +261,7 @@ static void test_at_once(void) {
     selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
     CHECK_OK(selene_client_list(looker, &clients));
     CHECK_INT(PROCESSES * each + 1, clients->count);
-    selene_clients_destroy(clients);
+    selene_free(clients);
     CHECK_OK(selene_scheduler_get(looker, &info));
     CHECK_INT(PROCESSES * each, info.enqueued);
     CHECK_OK(selene_scheduler_close(looker, 0));

@@ -236,7 +236,7 @@ static void look_only(void) {
     CHECK(memcmp(before.bytes, after.bytes, before.length) == 0);
     CHECK_OK(selene_task_get(connection, "standing", -1, 0, &info));
     CHECK_INT(0, info->input.length);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(connection, 0));
 }
 

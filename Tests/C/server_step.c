@@ -479,7 +479,7 @@ static void test_inside_handler(void) {
     window.flags |= SELENE_WINDOW_INLINE;
     CHECK_OK(selene_cycle_run(owner, &window, &report));
     CHECK_INT(1, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(SELENE_STATE_ENQUEUED, state_of(owner, "from outside"));
     close(handler_client);
     close_store(owner);
@@ -524,7 +524,7 @@ static void test_close(void) {
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(owner, "one", -1, 0, &info));
     CHECK_INT(0, info->attempts);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_scheduler_prune(member, NULL));
     CHECK_OK(selene_scheduler_close(member, 0));
     /* With the scheduler it ends, too, also while it is stepped. */

@@ -84,7 +84,7 @@ CHECK_UNUSED static int32_t state_of(selene_scheduler scheduler, const char *id)
     selene_task_info *info = NULL;
     CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
     int32_t state = info->state;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return state;
 }
 

@@ -66,7 +66,7 @@ static struct facts facts_of(selene_scheduler scheduler, const char *id) {
                            ""};
     snprintf(facts.failure, sizeof facts.failure, "%.*s", (int)info->failure.length,
              info->failure.data);
-    selene_task_info_destroy(info);
+    selene_free(info);
     return facts;
 }
 
@@ -115,7 +115,7 @@ static void test_a_run(void) {
     CHECK_OK(selene_run_get(run.run, &again));
     CHECK(again->run == run.run && again->cycle == cycle && again->progress_done == 3);
     CHECK(strcmp(again->progress_text.data, "three") == 0);
-    selene_run_info_destroy(again);
+    selene_free(again);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_set_output(run.run, "x", -1));
     CHECK_OK(selene_run_set_output(run.run, "sent", 4));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_complete(run.run, 9));
@@ -126,12 +126,12 @@ static void test_a_run(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK(report->cycle == cycle && report->run_count == 1 && report->new_data == 1);
     CHECK(strcmp(report->runs[0].id.data, "letter") == 0);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
     CHECK_INT(SELENE_STATE_SUCCEEDED, state_of(owner, "letter"));
     CHECK_OK(selene_task_get_output(owner, "letter", -1, &output));
     CHECK(output->output.length == 4 && memcmp(output->output.data, "sent", 4) == 0);
-    selene_task_output_destroy(output);
+    selene_free(output);
 
     CHECK_OK(selene_handler_unregister(member, "mail", -1));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_handler_unregister(member, "mail", -1));
@@ -152,7 +152,7 @@ static selene_wait waited(selene_scheduler scheduler, const char *id, int32_t re
         found.times += waits->parts[i].times;
     }
     CHECK_INT(waits->until - waits->since, sum);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return found;
 }
 
@@ -195,7 +195,7 @@ static void test_waits(void) {
     CHECK_OK(selene_task_waits(owner, "parcel", -1, &waits));
     CHECK_INT(1, (int64_t)waits->preferred_count);
     CHECK(strcmp(waits->preferred_ids[0].data, "letter") == 0);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     CHECK(waited(owner, "letter", SELENE_REASON_RUNNING).duration >= 20 * SELENE_MILLISECOND);
     CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(own, NULL));
@@ -346,14 +346,14 @@ static void test_joining(void) {
     /* One of them ends: its own run is over, those of the other go on. */
     CHECK_OK(selene_cycle_end(first, &report));
     CHECK_INT(4, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(runs[3].run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_run_complete(runs[1].run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_run_complete(runs[2].run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(second, &report));
     CHECK_INT(3, report->new_data);
     CHECK_INT(1, report->stopped);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(begin(one, 1, &first));
     CHECK_OK(selene_cycle_end(first, NULL));
     CHECK_OK(selene_scheduler_close(one, 0));
@@ -369,7 +369,7 @@ static void test_clients(void) {
     selene_run_info run;
     CHECK_OK(selene_client_list(owner, &clients));
     CHECK_INT(0, clients->count);
-    selene_clients_destroy(clients);
+    selene_free(clients);
     serve(owner);
     selene_scheduler member = member_of(file, "mailer"), looker = connect_to(file);
     add(owner, "t", "h");
@@ -386,7 +386,7 @@ static void test_clients(void) {
         CHECK_INT(getpid(), clients->clients[1].process);
         CHECK_INT(SELENE_RIGHT_ALL, clients->clients[1].rights);
         CHECK(strstr(clients->clients[1].command.data, "server_work") != NULL);
-        selene_clients_destroy(clients);
+        selene_free(clients);
     }
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_client_list(looker, NULL));
     CHECK_OK(selene_scheduler_close(looker, 0));

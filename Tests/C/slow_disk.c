@@ -140,11 +140,11 @@ static void test_questions(void) {
     CHECK_INT(0, explain(scheduler, "a").reason_count);
     CHECK_INT(SELENE_STATE_ENQUEUED, record(scheduler, "a").state);
     CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_OK(selene_scheduler_next_wakeup(scheduler, &now, NULL));
     CHECK_OK(selene_conditions_get(scheduler, &satisfied, &host));
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
-    selene_plan_destroy(plan);
+    selene_free(plan);
     CHECK_OK(selene_clock_set(scheduler, START + S));
     CHECK_OK(end_sync());
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -208,7 +208,7 @@ static void test_stopping(void) {
     CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(end_sync());
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     scheduler = open_again();
@@ -243,7 +243,7 @@ static void test_expiry(void) {
     CHECK_INT(1, atomic_load(&deaf.stopped));
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(end_sync());
     wait_for_events(0, SELENE_EVENT_COMPLETED, SELENE_OUTCOME_EXPIRED, 1);
     wait_for_events(0, SELENE_EVENT_COMPLETED, SELENE_OUTCOME_NEW_DATA, 1);
@@ -275,7 +275,7 @@ static void test_own_end(void) {
     CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     release_syncs();
     atomic_store(&gate, 1);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -326,7 +326,7 @@ static void test_own_end_early(void) {
     CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     release_syncs();
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(SELENE_OUTCOME_NEW_DATA, stored_outcome("a"));
@@ -353,7 +353,7 @@ static void test_own_end_of_lanes(void) {
     CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK(report != NULL);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     release_syncs();
     CHECK_OK(selene_lane_close(lane));
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
@@ -377,7 +377,7 @@ static void test_dispatch(void) {
     CHECK_OK(selene_clock_set(scheduler, START + BUDGET + 1));
     report = join_runner(&runner);
     CHECK_INT(0, report->run_count);
-    selene_report_destroy(report);
+    selene_free(report);
     release_syncs();
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
     CHECK_INT(0, atomic_load(&work.started));
@@ -438,7 +438,7 @@ static void test_lane(void) {
     CHECK_OK(selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK(report != NULL);
     CHECK_INT(1, report->no_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, GRACE));
 }
 

@@ -145,14 +145,14 @@ static struct standing standing_of(selene_scheduler scheduler) {
         out.since_registered[i] = out.now - info->registered_at;
         out.remaining[i] = info->earliest_begin - out.now;
         out.since_anchor[i] = info->earliest_begin - info->anchor;
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
     for (uint64_t i = 0; i < plan->run_count; i++) {
         strcat(out.plan, plan->runs[i].id.data);
         strcat(out.plan, " ");
     }
-    selene_plan_destroy(plan);
+    selene_free(plan);
     return out;
 }
 

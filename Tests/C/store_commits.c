@@ -277,7 +277,7 @@ static void test_push(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(60, report->run_count);
     CHECK_INT(0, report->flags & SELENE_REPORT_NOT_STORED);
-    selene_report_destroy(report);
+    selene_free(report);
     before = dump_tasks(scheduler);
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_MINUTE));
     CHECK_OK(selene_scheduler_open(&options, &scheduler));

@@ -350,9 +350,9 @@ static void use(selene_scheduler scheduler) {
             selene_task_info *info = NULL;
             (void)selene_task_explain(scheduler, ids->ids[i].data, ids->ids[i].length, &why);
             if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info) == 0)
-                selene_task_info_destroy(info);
+                selene_free(info);
         }
-        selene_task_ids_destroy(ids);
+        selene_free(ids);
     }
     (void)selene_task_register(scheduler, &task, NULL);
     if (selene_cycle_begin(scheduler, &window, &cycle) == SELENE_OK) {

@@ -16,7 +16,7 @@
 static uint64_t sequence_of(selene_scheduler scheduler, const char *id) {
     selene_task_info *info = info_of(scheduler, id);
     uint64_t sequence = info->sequence;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return sequence;
 }
 
@@ -111,7 +111,7 @@ static void test_lives(void) {
         selene_task_info *info = info_of(scheduler, "one");
         CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
         CHECK_INT(1, info->attempts);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     close_store(scheduler);
 }
@@ -362,8 +362,8 @@ static void test_closed_while_running(void) {
     CHECK_INT(before->earliest_begin, after->earliest_begin);
     CHECK_INT(before->response_time_count, after->response_time_count);
     CHECK_INT(SELENE_STOP_SHUTDOWN, after->stop_reason);
-    selene_task_info_destroy(before);
-    selene_task_info_destroy(after);
+    selene_free(before);
+    selene_free(after);
     CHECK_INT(1, pull(scheduler, window, all_new_data));
     close_store(scheduler);
 }
@@ -442,7 +442,7 @@ static void play_crashes(struct crashes crashes) {
             }
             CHECK_INT(0, pull(scheduler, window_of(ANY_KIND, SELENE_MINUTE), all_new_data));
         }
-        selene_task_info_destroy(info);
+        selene_free(info);
         /* Opening once more changes nothing. */
         {
             char *before = dump_tasks(scheduler);
@@ -527,7 +527,7 @@ static void test_crash_chain(void) {
         CHECK_INT(0, info->attempts);
         CHECK_INT(clock_now, info->registered_at);
         CHECK_INT(0, info->appended);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     scheduler = reopen(scheduler, path("store"));
     check_state(scheduler, "chain", SELENE_STATE_ENQUEUED);
@@ -573,7 +573,7 @@ static void test_several_interrupted(void) {
         CHECK_INT(SELENE_STATE_SUCCEEDED, info->state);
         CHECK_INT(1, info->attempts);
         CHECK_INT(0, info->quarantined);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     /* A second observer is not told again. */
     observe(scheduler);

@@ -319,7 +319,7 @@ static void test_store_get(void) {
     CHECK_TEXT("", info->path);
     CHECK_INT(0, info->pages);
     CHECK_INT(0, info->wal_size);
-    selene_store_info_destroy(info);
+    selene_free(info);
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_store_backup(scheduler, path("copy"), -1));
     CHECK(!exists(path("copy")));
     close_store(scheduler);
@@ -338,8 +338,8 @@ static void test_store_get(void) {
     schema = info->schema_version;
     page_size = info->page_size;
     pages = info->pages;
-    selene_store_info_destroy(info);
-    selene_store_info_destroy(NULL);
+    selene_free(info);
+    selene_free(NULL);
     close_store(scheduler);
     CHECK(stat(path("store"), &found) == 0);
     CHECK_INT(pages * page_size, found.st_size);
@@ -351,7 +351,7 @@ static void test_store_get(void) {
     scheduler = open_with(options);
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK_INT(1, info->relaxed);
-    selene_store_info_destroy(info);
+    selene_free(info);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_store_get(scheduler, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_store_get(1, &info));
     close_store(scheduler);
@@ -384,7 +384,7 @@ static void work_in_two_folders(void) {
     CHECK(commits_of(here) > 700 && exists(path("here/store-wal")));
     CHECK_OK(selene_store_get(here, &info));
     CHECK_TEXT(path("here/store"), info->path);
-    selene_store_info_destroy(info);
+    selene_free(info);
     CHECK(chdir("/") == 0);
     write_pages(here, 700);
     close_store(here);

@@ -60,7 +60,7 @@ static void check_grid(selene_scheduler scheduler, const char *id, int64_t ancho
     selene_task_info *info = info_of(scheduler, id);
     CHECK_INT(anchor, info->anchor);
     CHECK_INT(due, info->earliest_begin);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static selene_run begin_run(selene_scheduler scheduler, selene_cycle *cycle) {
@@ -150,10 +150,10 @@ static void test_older(void) {
     CHECK_INT(3 * S, info->response_times[2]);
     CHECK_INT(2, info->tag_count);
     CHECK_TEXT("standing", info->id);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "once");
     CHECK_INT(2, info->appended);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_signal_get(scheduler, SELENE_SIGNAL_BACKGROUND_SWITCH, &signal));
     CHECK_INT(1, signal.value);
     check_grid(scheduler, "anchored-ran", GRID, GRID + SELENE_HOUR);
@@ -199,7 +199,7 @@ static void test_fields(void) {
     CHECK_INT(SELENE_HOUR + 3, info->period);
     CHECK_INT(31 * S + 4, info->flex);
     CHECK_INT(37 * S + 5, info->backoff_delay);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "plain");
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(defaults.kind, info->kind);
@@ -210,7 +210,7 @@ static void test_fields(void) {
     CHECK_INT(5 * S, info->expected_response); /* the default of then */
     CHECK_INT(defaults.backoff_delay, info->backoff_delay);
     CHECK_INT(WRITTEN, info->registered_at);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -219,7 +219,7 @@ static void test_fields(void) {
 static void check_state(selene_scheduler scheduler, const char *id, int32_t state) {
     selene_task_info *info = info_of(scheduler, id);
     CHECK_INT(state, info->state);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 /** The conditions that a store of schema 7 has: which are defined, and what a task asks for. */
@@ -231,7 +231,7 @@ static void check_conditions(selene_scheduler scheduler) {
     CHECK_TEXT("disk", names->ids[0]);
     CHECK_TEXT("unused", names->ids[1]);
     CHECK_TEXT("vpn", names->ids[2]);
-    selene_task_ids_destroy(names);
+    selene_free(names);
     CHECK_OK(selene_condition_get(scheduler, "vpn", -1, &state));
     CHECK_INT(SELENE_CONDITION_UNSATISFIED, state);
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_condition_set(scheduler, "disk", -1, 1));
@@ -239,7 +239,7 @@ static void check_conditions(selene_scheduler scheduler) {
     CHECK_OK(selene_condition_missing(scheduler, "asks", -1, &names));
     CHECK_INT(1, (int64_t)names->count);
     CHECK_TEXT("disk", names->ids[0]);
-    selene_task_ids_destroy(names);
+    selene_free(names);
 }
 
 /** What a store of schema 6 or 7 has, as it is found a minute after its process was killed. */
@@ -253,16 +253,16 @@ static void check_work_model(selene_scheduler scheduler, int has_waits) {
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
     CHECK_INT(1, info->attempts);
     CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
-    selene_task_info_destroy(info);
+    selene_free(info);
     /* One run of 240 s, and one of 5 s until the store was last written. */
     CHECK_OK(selene_scheduler_get(scheduler, &counts));
     CHECK_INT(10 * SELENE_MINUTE - 245 * S, counts.expedited_left);
     CHECK_OK(selene_task_get_output(scheduler, "first", -1, &output));
     CHECK_TEXT("left", output->output);
-    selene_task_output_destroy(output);
+    selene_free(output);
     info = info_of(scheduler, "fails");
     CHECK_TEXT("why", info->failure);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_group_get(scheduler, "uploads", -1, &group));
     CHECK_INT(2, group.limit);
     CHECK_OK(selene_group_get(scheduler, "paused", -1, &group));
@@ -272,34 +272,34 @@ static void check_work_model(selene_scheduler scheduler, int has_waits) {
     CHECK_INT(500, info->jitter);
     CHECK_INT(begun + 100 * S, info->anchor);
     CHECK_BETWEEN(begun + 100 * S, info->earliest_begin, begun + 150 * S);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "last");
     CHECK_INT(SELENE_STATE_BLOCKED, info->state);
     CHECK_INT(2, info->after_count);
     CHECK_INT(3, info->waits_for);
     CHECK(info->flags & SELENE_TASK_AFTER_ANY_END);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "paused");
     CHECK_INT(1, info->paused);
     CHECK_INT(1, (int64_t)info->appended);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "daily");
     CHECK_INT(begun + SELENE_HOUR, info->earliest_begin);
     CHECK_INT(SELENE_RECURRENCE_CALENDAR, info->recurrence);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "urgent");
     CHECK(info->flags & SELENE_TASK_EXPEDITED);
-    selene_task_info_destroy(info);
+    selene_free(info);
     info = info_of(scheduler, "late");
     CHECK_INT(SELENE_HOUR, info->latest_begin);
-    selene_task_info_destroy(info);
+    selene_free(info);
     check_state(scheduler, "end", SELENE_STATE_ENQUEUED);
     /* Logs of where the time went begin with schema 8: what was before is not known, what is since then is. */
     CHECK_OK(selene_task_waits(scheduler, "late", -1, &waits));
     CHECK_INT(SELENE_REASON_NOT_KNOWN, waits->changes[0].reason);
     CHECK_INT(begun, waits->changes[0].at);
     if (has_waits) CHECK_INT(KILLED_AT + SELENE_MINUTE, waits->changes[1].at);
-    selene_waits_destroy(waits);
+    selene_free(waits);
 }
 
 static void test_work_model(void) {
@@ -321,14 +321,14 @@ static void test_work_model(void) {
                 CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
                 CHECK_INT(1, info->attempts);
                 CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
-                selene_task_info_destroy(info);
+                selene_free(info);
                 check_state(scheduler, "waits", SELENE_STATE_ENQUEUED);
             }
             /* Nothing was paused then, and can be from now on. */
             CHECK_OK(selene_pause_list(scheduler, &pauses));
             CHECK_INT(life, (int64_t)pauses->count);
             if (life) CHECK_INT(SELENE_NEVER, pauses->pauses[0].until);
-            selene_pauses_destroy(pauses);
+            selene_free(pauses);
             CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_PROCESSING, NULL, 0,
                                             life ? 0 : SELENE_NEVER));
             CHECK_OK(selene_scheduler_close(scheduler, 0));

@@ -90,7 +90,7 @@ static void test_names_are_names(void) {
         CHECK_OK(selene_task_register(scheduler, &task, NULL));
         CHECK_OK(selene_store_get(scheduler, &info));
         CHECK_TEXT(path(names[i]), info->path);
-        selene_store_info_destroy(info);
+        selene_free(info);
         close_store(scheduler);
         CHECK(exists(path(names[i])));
         CHECK(!exists(path("other")));

@@ -471,7 +471,7 @@ static void play_end(struct player *player, int at, struct deed *deed) {
         deed->value = digest_of(digest_of(deed->value, report->runs[i].outcome),
                                 report->runs[i].response_time);
     }
-    selene_report_destroy(report);
+    selene_free(report);
 }
 
 static void play_wait(struct player *player, uint64_t *random, struct deed *deed) {

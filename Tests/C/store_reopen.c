@@ -124,7 +124,7 @@ static void test_chain(void) {
         CHECK_TEXT(input, info->input);
         CHECK_INT(29 - i, info->appended);
         CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
-        selene_task_info_destroy(info);
+        selene_free(info);
         CHECK_INT(1, pull(scheduler, window_of(ANY_KIND, SELENE_MINUTE), all_new_data));
         if (i % 3) scheduler = reopen(scheduler, path("store"));
         if (i == 15) {
@@ -164,7 +164,7 @@ static void test_chain_after_failure(void) {
         selene_task_info *info = info_of(scheduler, "chain");
         CHECK_INT(5, info->priority);
         CHECK_INT(0, info->appended);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     CHECK_INT(1, count_of(scheduler));
     pull(scheduler, window_of(ANY_KIND, SELENE_MINUTE), all_abandon);

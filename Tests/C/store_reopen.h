@@ -24,7 +24,7 @@ CHECK_UNUSED static void check_state(selene_scheduler scheduler, const char *id,
     selene_task_info *info = info_of(scheduler, id);
     if (info->state != state) fprintf(stderr, "%s: ", id);
     CHECK_STRING(selene_state_name(state), selene_state_name(info->state));
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 CHECK_UNUSED static const selene_reason *reason_of(selene_scheduler scheduler, const char *id,

@@ -118,7 +118,7 @@ static void test_backup(void) {
     copy = open_store(path("second"));
     CHECK_OK(selene_task_get(copy, run.id.data, run.id.length, 0, &info));
     CHECK_INT(SELENE_STOP_INTERRUPTED, info->stop_reason);
-    selene_task_info_destroy(info);
+    selene_free(info);
     close_store(copy);
     CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
     CHECK_OK(selene_cycle_end(cycle, NULL));
@@ -200,14 +200,14 @@ static void test_salvage_whole(void) {
         for (uint64_t i = 0; i < ids->count; i++) {
             CHECK_OK(selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info));
             if (info->sequence > sequence) sequence = info->sequence;
-            selene_task_info_destroy(info);
+            selene_free(info);
         }
-        selene_task_ids_destroy(ids);
+        selene_free(ids);
     }
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_task_get(scheduler, "afterwards", -1, 0, &info));
     CHECK(info->sequence > sequence);
-    selene_task_info_destroy(info);
+    selene_free(info);
     close_store(scheduler);
     CHECK(unlink(path("fresh")) == 0);
     CHECK_TREE(&before);
@@ -446,7 +446,7 @@ static void test_older(void) {
     CHECK_DUMPS(original, dump_tasks(scheduler));
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK_INT(SCHEMA, info->schema_version);
-    selene_store_info_destroy(info);
+    selene_free(info);
     CHECK_INT(2, commits_of(scheduler) + 1);
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
@@ -525,7 +525,7 @@ static void test_groups(void) {
     CHECK_OK(selene_group_set_limit(scheduler, "first", -1, 8));
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK_INT(SCHEMA, info->schema_version);
-    selene_store_info_destroy(info);
+    selene_free(info);
     close_store(scheduler);
     scheduler = open_store(path("fresh"));
     CHECK_INT(8, limit_of(scheduler, "first"));
@@ -545,7 +545,7 @@ static const char *defined_in(selene_scheduler scheduler) {
         strncat(text, names->ids[i].data, 16);
         strcat(text, " ");
     }
-    selene_task_ids_destroy(names);
+    selene_free(names);
     return text;
 }
 
@@ -580,7 +580,7 @@ static void test_conditions(void) {
         CHECK_OK(selene_condition_missing(scheduler, "asks", -1, &missing));
         CHECK_INT(1, missing->count);
         CHECK_TEXT("nobody's", missing->ids[0]);
-        selene_task_ids_destroy(missing);
+        selene_free(missing);
         close_store(scheduler);
         run_on(path("store"), damages[i]);
         CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
@@ -637,7 +637,7 @@ static void test_pauses(void) {
         CHECK_TEXT("", pauses->pauses[0].pool);
         CHECK_TEXT("first", pauses->pauses[1].pool);
         CHECK_TEXT("second", pauses->pauses[2].pool);
-        selene_pauses_destroy(pauses);
+        selene_free(pauses);
         close_store(scheduler);
         run_on(path("store"), damages[i]);
         CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, selene_store_check(path("store"), -1, NULL));
@@ -648,7 +648,7 @@ static void test_pauses(void) {
         CHECK_OK(selene_pause_list(scheduler, &pauses));
         CHECK_INT(2, (int64_t)pauses->count);
         CHECK_TEXT("first", pauses->pauses[1].pool);
-        selene_pauses_destroy(pauses);
+        selene_free(pauses);
         close_store(scheduler);
     }
     run_on(path("fresh"), "DROP TABLE pause; PRAGMA user_version = 9");
@@ -657,7 +657,7 @@ static void test_pauses(void) {
     scheduler = open_store(path("fresh"));
     CHECK_OK(selene_pause_list(scheduler, &pauses));
     CHECK_INT(0, (int64_t)pauses->count);
-    selene_pauses_destroy(pauses);
+    selene_free(pauses);
     CHECK_OK(selene_scheduler_pause(scheduler, SELENE_KIND_REFRESH, NULL, 0, SELENE_NEVER));
     close_store(scheduler);
     CHECK_OK(selene_store_check(path("fresh"), -1, &findings));

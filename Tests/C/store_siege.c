@@ -195,7 +195,7 @@ static int has(selene_scheduler scheduler, int32_t number) {
     selene_task_info *info = NULL;
     snprintf(id, sizeof id, "t%d", (int)number);
     if (selene_task_get(scheduler, id, -1, 0, &info)) return 0;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return 1;
 }
 

@@ -318,7 +318,7 @@ CHECK_UNUSED static uint64_t commits_of(selene_scheduler scheduler) {
     uint64_t commits;
     CHECK_OK(selene_store_get(scheduler, &info));
     commits = info->commits;
-    selene_store_info_destroy(info);
+    selene_free(info);
     return commits;
 }
 
@@ -399,7 +399,7 @@ CHECK_UNUSED static void dump_groups(FILE *out, selene_scheduler scheduler) {
         fprintf(out, "group %s limit=%u paused=%u waiting=%" PRIu64 "\n", names->ids[i].data,
                 info.limit, info.paused, info.waiting);
     }
-    selene_task_ids_destroy(names);
+    selene_free(names);
 }
 
 /** Which conditions are defined; whether they are satisfied is not kept. */
@@ -411,7 +411,7 @@ CHECK_UNUSED static void dump_conditions(FILE *out, selene_scheduler scheduler) 
         CHECK_OK(selene_condition_get(scheduler, names->ids[i].data, -1, &state));
         fprintf(out, "condition %s defined=%d\n", names->ids[i].data, state > 0);
     }
-    selene_task_ids_destroy(names);
+    selene_free(names);
 }
 
 CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
@@ -460,7 +460,7 @@ CHECK_UNUSED static void dump_output(FILE *out, selene_scheduler scheduler, sele
     CHECK_OK(selene_task_get_output(scheduler, id.data, id.length, &output));
     dump_bytes(out, "output", output->output);
     fputc('\n', out);
-    selene_task_output_destroy(output);
+    selene_free(output);
 }
 
 /** Every record with every field, in the order of the list, those that wait behind it below it. */
@@ -481,10 +481,10 @@ CHECK_UNUSED static char *dump_tasks(selene_scheduler scheduler) {
             fprintf(out, "%" PRIu64 ":", position);
             dump_info(out, info);
             if (position == 0) dump_output(out, scheduler, info->id);
-            selene_task_info_destroy(info);
+            selene_free(info);
         }
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     dump_groups(out, scheduler);
     dump_conditions(out, scheduler);
     fclose(out);
@@ -515,7 +515,7 @@ CHECK_UNUSED static char *dump_all(selene_scheduler scheduler) {
         fprintf(out, "(%.12f,%" PRId64 ")", plan->runs[i].score, plan->runs[i].estimate);
     }
     fprintf(out, " of %" PRIu64 "\n%s", plan->eligible, tasks);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     fclose(out);
     free(tasks);
     return text;

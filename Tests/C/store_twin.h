@@ -77,7 +77,7 @@ static void records_add_output(struct records *records, selene_scheduler schedul
     CHECK_OK(selene_task_get_output(scheduler, id.data, id.length, &output));
     record->texts = digest_of(record->texts, output->output.length);
     record->texts = digest(record->texts, output->output.data, (size_t)output->output.length);
-    selene_task_output_destroy(output);
+    selene_free(output);
 }
 
 /** Every record of a scheduler. */
@@ -94,10 +94,10 @@ CHECK_UNUSED static struct records records_of(selene_scheduler scheduler) {
             if (position == 0) last = info->appended;
             records_add(&out, info, position);
             if (position == 0) records_add_output(&out, scheduler, info->id);
-            selene_task_info_destroy(info);
+            selene_free(info);
         }
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     return out;
 }
 
@@ -412,7 +412,7 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
                 is_left |= strcmp(left->ids[k].data, after.items[i].id) == 0;
             if (is_left) *records_grow(&kept) = after.items[i];
         }
-        selene_task_ids_destroy(left);
+        selene_free(left);
     }
     records_free(&before);
     records_free(&after);
@@ -536,7 +536,7 @@ CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_task_get(scheduler, "probe", -1, 0, &info));
     out.next_sequence = info->sequence;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return out;
 }
 

@@ -452,7 +452,7 @@ static void turn_pull(uint64_t *random) {
     if (ONE_OF(selene_cycle_end(cycle, &report), SELENE_OK, SELENE_ERROR_INVALID_HANDLE) ==
         SELENE_OK) {
         count_report(report);
-        selene_report_destroy(report);
+        selene_free(report);
     }
 }
 
@@ -465,7 +465,7 @@ static void turn_run(uint64_t *random) {
     }
     if (ONE_OF(selene_cycle_run(scheduler, &window, &report), REFUSALS) == SELENE_OK) {
         count_report(report);
-        selene_report_destroy(report);
+        selene_free(report);
     } else {
         CHECK(report == NULL);
         check_sleep(SELENE_MILLISECOND / 5);
@@ -510,14 +510,14 @@ static void turn_read(uint64_t *random) {
         break;
     case 1:
         CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
-        selene_task_ids_destroy(ids);
+        selene_free(ids);
         break;
     case 2:
         if (ONE_OF(selene_task_get(scheduler, id, -1, below(random, 3), &record), SELENE_OK,
                    SELENE_ERROR_NOT_FOUND) == SELENE_OK) {
             CHECK(record->id.length == (int64_t)strlen(id) && strcmp(record->id.data, id) == 0);
             CHECK(strcmp(record->input.data, id) == 0);
-            selene_task_info_destroy(record);
+            selene_free(record);
         }
         break;
     case 3:
@@ -528,7 +528,7 @@ static void turn_read(uint64_t *random) {
     case 4:
         window.flags = 0;
         CHECK_OK(selene_cycle_plan(scheduler, &window, &plan));
-        selene_plan_destroy(plan);
+        selene_free(plan);
         break;
     case 5:
         CHECK_OK(selene_scheduler_next_wakeup(scheduler, &at, &delay));
@@ -657,7 +657,7 @@ static void check_rest(void) {
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, calls);
-    selene_report_destroy(report);
+    selene_free(report);
 }
 
 static void test_one_scheduler(void) {
@@ -722,7 +722,7 @@ static void test_one_scheduler(void) {
         CHECK_OK(selene_task_get(scheduler, ids->ids[k].data, ids->ids[k].length, 0, &record));
         records += 1 + record->appended;
         CHECK_INT(0, record->run);
-        selene_task_info_destroy(record);
+        selene_free(record);
         CHECK_OK(
             selene_task_explain(scheduler, ids->ids[k].data, ids->ids[k].length, &explanation));
         for (reason = 0; reason < explanation.reason_count; reason++) {
@@ -730,7 +730,7 @@ static void test_one_scheduler(void) {
             CHECK(explanation.reasons[reason].reason != SELENE_REASON_RUNNING);
         }
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     CHECK_INT(records, info.enqueued + info.held + info.blocked + info.running + info.succeeded +
                            info.failed + info.cancelled);
     check_rest();
@@ -806,7 +806,7 @@ static void work_there(size_t place, uint64_t *random) {
         window.lanes = 2;
         if (ONE_OF(selene_cycle_run(there, &window, &report), SELENE_OK, SELENE_ERROR_BUSY,
                    SELENE_ERROR_UNAVAILABLE, SELENE_ERROR_INVALID_HANDLE) == SELENE_OK)
-            selene_report_destroy(report);
+            selene_free(report);
         break;
     case 3:
         window.kinds = SELENE_KIND_PROCESSING;

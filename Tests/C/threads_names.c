@@ -298,7 +298,7 @@ static void test_use_of_stack(void) {
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     CHECK_OK(selene_cycle_run(scheduler, NULL, &report));
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, SELENE_SECOND));
 }
 

@@ -77,7 +77,7 @@ static void test_asked(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->new_data);
     CHECK_INT(SELENE_STOP_TIMED_OUT, report->runs[0].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -114,7 +114,7 @@ static void test_over(void) {
     CHECK_INT(15 * S, report->runs[0].response_time);
     CHECK_INT(SELENE_STOP_TIMED_OUT, report->runs[0].stop_reason);
     CHECK_INT(SELENE_STOP_SHUTDOWN, report->runs[1].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -145,7 +145,7 @@ static void test_window(void) {
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(1, report->expired);
     CHECK_INT(30 * S, report->runs[0].response_time);
-    selene_report_destroy(report);
+    selene_free(report);
     /* What ends a run goes before its timeout. */
     advance(11 * SELENE_MINUTE);
     cycle = begin(scheduler, window_of(SELENE_HOUR, 0, 1));
@@ -155,7 +155,7 @@ static void test_window(void) {
     CHECK_OK(selene_task_cancel(scheduler, "slow", -1, NULL));
     CHECK_OK(selene_cycle_end(cycle, &report));
     CHECK_INT(SELENE_STOP_CANCELLED, report->runs[0].stop_reason);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -274,7 +274,7 @@ static void test_pushed(void) {
     CHECK_INT(1, report->expired);
     CHECK_INT(1, report->new_data);
     CHECK_INT(70 * S, report->runs[0].response_time);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(1, overruns(scheduler));
     atomic_store(&gate, 1);
     wait_for_overruns(scheduler, 0);
@@ -302,7 +302,7 @@ static void test_inline(void) {
     CHECK_INT(SELENE_STOP_TIMED_OUT, atomic_load(&work.reason));
     CHECK_INT(1, report->new_data);
     CHECK_INT(START + 20 * S, report->ended_at);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 

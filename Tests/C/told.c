@@ -178,7 +178,7 @@ static void test_lane(void) {
     CHECK_INT(0, pthread_join(other.thread, NULL));
     CHECK_OK(selene_cycle_end(other.cycle, &report));
     CHECK_INT(2, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_OK(selene_scheduler_close(scheduler, H));
 }
 
@@ -187,7 +187,7 @@ static void *report_main(void *argument) {
     CHECK_OK(selene_cycle_wait(*(selene_cycle *)argument, SELENE_NEVER, &report, NULL));
     CHECK(report != NULL);
     CHECK_INT(1, report->new_data);
-    selene_report_destroy(report);
+    selene_free(report);
     return NULL;
 }
 
@@ -657,7 +657,7 @@ static void test_wrong_calls(void) {
     CHECK_INT(START, present(scheduler));
     CHECK_OK(selene_scheduler_observe(scheduler, sleep_in_observer, NULL, NULL));
     add_work(scheduler, "a", &work);
-    selene_report_destroy(push(scheduler, window));
+    selene_free(push(scheduler, window));
     CHECK_INT(1, atomic_load(&refused_in_handler));
     finished(scheduler);
     CHECK_INT(1, atomic_load(&refused_in_observer));

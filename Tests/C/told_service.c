@@ -67,7 +67,7 @@ static void test_sync(void) {
     report = join_runner(&runner);
     CHECK_INT(1, report->new_data);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + S, 0, 10 * MS, NULL));
     atomic_store(&held, 0);
     CHECK_INT(0, pthread_join(thread, NULL));
@@ -173,7 +173,7 @@ static void test_member_deadline(void) {
     reach(served.owner, START + 10 * S + 1);
     report = join_runner(&runner);
     CHECK_INT(1, report->expired);
-    selene_report_destroy(report);
+    selene_free(report);
     atomic_store(&gate, 1);
     wait_for("the return", &work.returned, 1);
     end_served(served);

@@ -138,7 +138,7 @@ static void test_refused_host(void) {
     CHECK(wakeup_delay(scheduler) > 0);
     free_disk();
     CHECK_OK(selene_cycle_run(scheduler, &window, &report));
-    selene_report_destroy(report);
+    selene_free(report);
     CHECK_INT(1, atomic_load(&work.started));
     finished(scheduler);
     CHECK_INT(1, ended(0, SELENE_TROUBLE_STORE));
@@ -239,7 +239,7 @@ static void test_moved_window(void) {
     reach(scheduler, START + 4 * S);
     CHECK_INT(1, ended(0, SELENE_TROUBLE_STORE));
     atomic_store(&gate, 1);
-    selene_report_destroy(join_runner(&runner));
+    selene_free(join_runner(&runner));
     CHECK_OK(selene_scheduler_close(scheduler, H));
 }
 
@@ -327,7 +327,7 @@ static void test_pulled_at_cap(void) {
     start_runner(&runner, scheduler, window);
     wait_for("the deaf one", &deaf.started, 1);
     CHECK_OK(selene_clock_set(scheduler, START + 10 * S + 1));
-    selene_report_destroy(join_runner(&runner));
+    selene_free(join_runner(&runner));
     still(scheduler);
     CHECK_INT(1, overruns(scheduler));
     CHECK_OK(selene_handler_register(scheduler, "pulled", -1, NULL, NULL, NULL, NULL));

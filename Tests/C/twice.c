@@ -175,7 +175,7 @@ static void test_close_pulled(void) {
     static struct work work = {.behaviour = COMPLETE};
     selene_scheduler scheduler = open_stored();
     have_work(scheduler, &work);
-    selene_report_destroy(push(scheduler, wide(2)));
+    selene_free(push(scheduler, wide(2)));
     take_run(scheduler, 0);
     close_twice(scheduler, &work);
 }
@@ -185,7 +185,7 @@ static void test_close_lanes(void) {
     static struct work work = {.behaviour = COMPLETE};
     selene_scheduler scheduler = open_stored();
     have_work(scheduler, &work);
-    selene_report_destroy(push(scheduler, wide(2)));
+    selene_free(push(scheduler, wide(2)));
     take_run(scheduler, SELENE_WINDOW_LANES);
     close_twice(scheduler, &work);
 }
@@ -366,7 +366,7 @@ static void end_cycle_twice(uint32_t flags) {
         CHECK(own->status == SELENE_OK || own->status == SELENE_ERROR_INVALID_HANDLE);
         CHECK_INT(own->status == SELENE_OK, own->report != NULL);
         if (own->report) CHECK_INT(1, own->report->run_count);
-        selene_report_destroy(own->report);
+        selene_free(own->report);
     }
     CHECK_INT(SELENE_OUTCOME_STOPPED, record(scheduler, "pulled").last_outcome);
     CHECK_INT(0, record(scheduler, "pulled").attempts);

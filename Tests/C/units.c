@@ -134,7 +134,7 @@ static selene_status give_plan(selene_scheduler s, size_t offset, int64_t value)
     selene_status status;
     SET_FIELD(&window, offset, value);
     status = selene_cycle_plan(s, &window, &plan);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     return status;
 }
 
@@ -531,7 +531,7 @@ static void test_connection(void) {
         window.budget = 30;
         CHECK_STATUS(expected, selene_cycle_plan(member, &window, &plan));
         if (expected) DETAIL("budget: 30 ns");
-        if (!expected) selene_plan_destroy(plan);
+        if (!expected) selene_free(plan);
         driver.every = 30;
         CHECK_STATUS(expected, selene_driver_open(member, &driver, NULL));
         if (expected) DETAIL("every: 30 ns");
@@ -571,7 +571,7 @@ static void test_store(void) {
     CHECK_INT(5, info->stall_limit);
     CHECK_INT(5, info->expected_response);
     CHECK_INT(5, info->earliest_begin);
-    selene_task_info_destroy(info);
+    selene_free(info);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(s, &task, NULL));
     CHECK_OK(selene_scheduler_close(s, 0));
 }

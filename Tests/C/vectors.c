@@ -401,7 +401,7 @@ static void play_info(const char *id, cJSON *expect) {
                  (int64_t)info->appended);
     same_integer("runs", integer_of(take_required(expect, "runs")),
                  (int64_t)info->response_time_count);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 /** What a part of a task's time is about: a constraint, or what has a name. */
@@ -449,7 +449,7 @@ static void play_waits(const char *id, cJSON *expect) {
         same_selene_text("preferred", text_of(item), waits->preferred_ids[place++]);
     }
     same_integer("number of those preferred", (int64_t)place, (int64_t)waits->preferred_id_count);
-    selene_waits_destroy(waits);
+    selene_free(waits);
 }
 
 static void play_left(const char *id, cJSON *expect) {
@@ -461,8 +461,8 @@ static void play_left(const char *id, cJSON *expect) {
     same_selene_text("failure", text_of(take_required(expect, "failure")), info->failure);
     same_selene_text("output", text_of(take_required(expect, "output")), output->output);
     same_integer("bytes of output", output->output.length, (int64_t)info->output_length);
-    selene_task_output_destroy(output);
-    selene_task_info_destroy(info);
+    selene_free(output);
+    selene_free(info);
 }
 
 static void play_set_next(cJSON *step, cJSON *expect) {
@@ -515,7 +515,7 @@ static void play_plan(cJSON *step, cJSON *expect) {
     }
     if (position < plan->run_count)
         differs("plan: \"%s\" is too much", plan->runs[position].id.data);
-    selene_plan_destroy(plan);
+    selene_free(plan);
 }
 
 /** What a run of a cycle did, as the host saw it. */
@@ -787,7 +787,7 @@ static void play_cycle(cJSON *step, cJSON *expect) {
     same_integer("eligible", integer_of(take_required(expect, "eligible")),
                  (int64_t)report->eligible);
     check_report(report, played, count, &window, began_at);
-    selene_report_destroy(report);
+    selene_free(report);
 }
 
 static void play_step(cJSON *step, int all_handlers) {

@@ -49,7 +49,7 @@ static selene_wait wait_for_reason(selene_scheduler scheduler, const char *id, i
                                    int64_t detail) {
     selene_waits *waits = waits_of(scheduler, id);
     selene_wait part = part_of(waits, reason, detail);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return part;
 }
 
@@ -71,7 +71,7 @@ static int64_t spent_on(selene_scheduler scheduler, const char *id, int32_t reas
     for (uint64_t i = 0; i < waits->part_count; i++)
         if (waits->parts[i].reason == reason && is_named(waits->parts[i].name, name))
             spent += waits->parts[i].duration;
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return spent;
 }
 
@@ -135,8 +135,8 @@ static void test_life_of_a_task(void) {
     CHECK_INT(SELENE_REASON_TERMINAL, waits->changes[waits->change_count - 1].reason);
     CHECK_INT(START + 75 * S, waits->changes[waits->change_count - 1].at);
     CHECK_INT(2, part_of(waits, SELENE_REASON_RUNNING, 0).times);
-    selene_waits_destroy(waits);
-    selene_waits_destroy(NULL);
+    selene_free(waits);
+    selene_free(NULL);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -173,7 +173,7 @@ static void test_names(void) {
     CHECK_INT(5, waits->change_count);
     for (uint64_t i = 0; i < waits->change_count; i++)
         CHECK(is_named(waits->changes[i].name, told[i]));
-    selene_waits_destroy(waits);
+    selene_free(waits);
     /* An update to another condition: what the number of the old one means now is not told as its name. */
     asked[0] = SELENE_TEXT("moon");
     task.condition_count = 1;
@@ -350,8 +350,8 @@ static void test_end_of_time(void) {
         CHECK_OK(selene_clock_set(scheduler, INT64_MAX - left));
         selene_waits *waits = waits_of(scheduler, "a");
         CHECK_INT(INT64_MAX - left, waits->until);
-        selene_waits_destroy(waits);
-        selene_waits_destroy(waits_of(scheduler, "b"));
+        selene_free(waits);
+        selene_free(waits_of(scheduler, "b"));
     }
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
@@ -386,7 +386,7 @@ static void test_windows(void) {
     CHECK_INT(2, waits->preferred_id_count);
     CHECK_TEXT("second", waits->preferred_ids[0]);
     CHECK_TEXT("first", waits->preferred_ids[1]);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -446,11 +446,11 @@ static void test_period_after_a_step(void) {
         /* Until it is due again the last period is told. */
         waits = waits_of(scheduler, "p");
         CHECK_INT(start, waits->since);
-        selene_waits_destroy(waits);
+        selene_free(waits);
         advance(60 * S);
         waits = waits_of(scheduler, "p");
         CHECK_INT(start + due * S, waits->since);
-        selene_waits_destroy(waits);
+        selene_free(waits);
         SPENT(120 - due, "p", NO_WINDOW);
         SPENT(0, "p", NOT_DUE);
         SPENT(0, "p", RUNNING);
@@ -503,7 +503,7 @@ static void test_flips(void) {
     int64_t missing = part_of(waits, SELENE_REASON_CONSTRAINTS, SELENE_CONSTRAINT_NETWORK).duration;
     CHECK_BETWEEN(400 * S, missing, 600 * S);
     CHECK_INT(30, waits->change_count);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -551,7 +551,7 @@ static void test_reopening(void) {
         CHECK_INT(2, waits->preferred_count);
         CHECK_TEXT("f", waits->preferred_ids[0]);
         CHECK_TEXT("p", waits->preferred_ids[1]);
-        selene_waits_destroy(waits);
+        selene_free(waits);
         CHECK_OK(selene_scheduler_close(scheduler, 0));
     }
     remove_folder();
@@ -606,8 +606,8 @@ static void test_older(void) {
         SPENT(40 * round, "waits", NO_PROCESS);
         selene_waits *waits = waits_of(scheduler, "periodic");
         CHECK_INT(SELENE_REASON_NOT_DUE, waits->changes[waits->change_count - 1].reason);
-        selene_waits_destroy(waits);
-        selene_waits_destroy(waits_of(scheduler, "failed"));
+        selene_free(waits);
+        selene_free(waits_of(scheduler, "failed"));
         CHECK_OK(selene_scheduler_close(scheduler, 0));
     }
     remove_folder();
@@ -645,11 +645,11 @@ static void test_rows(void) {
     CHECK_INT(200 * 60 * S, waits->until - waits->since);
     CHECK(part_of(waits, SELENE_REASON_EARLIER, 0).duration > 0);
     CHECK(part_of(waits, SELENE_REASON_CONSTRAINTS, SELENE_CONSTRAINT_NETWORK).duration > 400 * S);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     selene_store_info *info = NULL;
     CHECK_OK(selene_store_get(scheduler, &info));
     CHECK(info->pages * info->page_size < 1000000);
-    selene_store_info_destroy(info);
+    selene_free(info);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     remove_folder();
 }
@@ -775,7 +775,7 @@ static void test_refused_before_time(void) {
     CHECK_OK(selene_governor_set_profile(scheduler, &profile));
     CHECK_OK(selene_signal_set(scheduler, SELENE_SIGNAL_THERMAL, 3, 0));
     CHECK_OK(selene_governor_ask(scheduler, SELENE_KIND_REFRESH, 0, &decision));
-    selene_decision_destroy(decision);
+    selene_free(decision);
     selene_task task = job("now");
     add(scheduler, job("a"));
     task.flags = SELENE_TASK_EXPEDITED;
@@ -858,7 +858,7 @@ static int64_t missing_condition(const char *id) {
     CHECK_OK(selene_condition_missing(world.scheduler, id, -1, &missing));
     CHECK(missing->count > 0);
     int64_t number = strcmp(missing->ids[0].data, names[0]) == 0 ? 1 : 2;
-    selene_task_ids_destroy(missing);
+    selene_free(missing);
     return number;
 }
 
@@ -907,7 +907,7 @@ static look reason_now(history *task, const selene_task_info *info) {
                     now.reason = reason;
                     now.detail = decision->findings[k].factor;
                 }
-            selene_decision_destroy(decision);
+            selene_free(decision);
         } else {
             now.reason = reason;
             /* A task of its id had, whose place it took. */
@@ -953,7 +953,7 @@ static void look_around(void) {
         if (task->count && task->looks[task->count - 1].at == now.at) task->count--;
         CHECK(task->count < LOOKS);
         task->looks[task->count++] = now;
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
 }
 
@@ -1021,7 +1021,7 @@ static void compare(void) {
         for (int k = 0; k < task->preferred; k++)
             preferred += task->preferred_at[k] >= waits->since;
         CHECK_INT(preferred, waits->preferred_count);
-        selene_waits_destroy(waits);
+        selene_free(waits);
     }
 }
 
@@ -1106,7 +1106,7 @@ static void take(open_window *window) {
         if (selene_task_get(world.scheduler, task->id, -1, 0, &info) != SELENE_OK) continue;
         could[i] =
             window->kinds & (uint32_t)info->kind && is_candidate(reason_now(task, info).reason);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     selene_run_info info = SELENE_RUN_INFO_INIT;
     int32_t step = 0;
@@ -1196,7 +1196,7 @@ static void do_something(void) {
         selene_decision *decision = NULL;
         CHECK_OK(selene_governor_ask(
             scheduler, draw(2) ? SELENE_KIND_REFRESH : SELENE_KIND_PROCESSING, 0, &decision));
-        selene_decision_destroy(decision);
+        selene_free(decision);
         break;
     }
     case 24:
@@ -1287,7 +1287,7 @@ static void reopen(void) {
             gone.at = info->earliest_begin;
         }
         if (gone.at < closed_at + away) task->looks[task->count++] = gone;
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
 }
 

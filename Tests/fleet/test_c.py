@@ -173,7 +173,7 @@ def test_n1_its_script_is_that_of_the_sources(tmp_path: Path) -> None:
         "    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;\n    selene_fleet_bytes *script;\n"
         "    options.schema = (selene_text){argv[argc - 1], -1};\n"
         "    if (selene_fleet_install(&options, &script)) return 1;\n    fputs(script->bytes.data, stdout);\n"
-        "    selene_fleet_bytes_destroy(script);\n    return 0;\n}\n"
+        "    selene_free(script);\n    return 0;\n}\n"
     )
     compiled(source, tmp_path / "script")
     for schema in ("selene", 'my "fl\'eet"'):

@@ -27,6 +27,6 @@ int main(void) {
         return 1;
     }
     printf("%s %d %d\n", selene_version_string(), runs, report->result == SELENE_OUTCOME_NEW_DATA);
-    selene_report_destroy(report);
+    selene_free(report);
     return selene_scheduler_close(scheduler, SELENE_SECOND);
 }

@@ -28,5 +28,5 @@ id.withCString { text in
 }
 guard selene_cycle_run(scheduler, &window, &report) == SELENE_OK, let report else { fail() }
 print(String(cString: selene_version_string()), runs, report.pointee.result == SELENE_OUTCOME_NEW_DATA ? 1 : 0)
-selene_report_destroy(report)
+selene_free(report)
 guard selene_scheduler_close(scheduler, 1_000_000_000) == SELENE_OK else { fail() }

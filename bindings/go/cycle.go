@@ -92,7 +92,7 @@ func (s *Scheduler) Plan(window Window) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer C.selene_plan_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	plan := &Plan{Eligible: uint64(raw.eligible)}
 	for _, run := range unsafe.Slice(raw.runs, raw.run_count) {
 		plan.Runs = append(plan.Runs, PlanRun{
@@ -193,7 +193,7 @@ func newReport(raw *C.selene_report) *Report {
 	if raw == nil {
 		return nil
 	}
-	defer C.selene_report_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	report := &Report{
 		Result: Outcome(raw.result), BeganAt: moment(raw.began_at), EndedAt: moment(raw.ended_at),
 		Deadline: moment(raw.deadline), Eligible: uint64(raw.eligible), DidNotFit: uint64(raw.did_not_fit),

@@ -57,7 +57,7 @@ func (s *Scheduler) Ask(kind Kind) (*Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer C.selene_decision_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	decision := &Decision{
 		Granted: raw.granted != 0, At: moment(raw.at), LongestWindow: time.Duration(raw.longest_window),
 		AskAgainAt: moment(raw.ask_again_at),

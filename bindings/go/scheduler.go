@@ -244,7 +244,7 @@ func (s *Scheduler) Get(id string) (*TaskInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer C.selene_task_info_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	return newTaskInfo(raw), nil
 }
 
@@ -270,7 +270,7 @@ func listed(list func(**C.selene_task_ids) C.selene_status) ([]string, error) {
 	if err := check(func() C.selene_status { return list(&raw) }); err != nil {
 		return nil, err
 	}
-	defer C.selene_task_ids_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	ids := make([]string, 0, raw.count)
 	for _, id := range unsafe.Slice(raw.ids, raw.count) {
 		ids = append(ids, text(id))
@@ -393,7 +393,7 @@ func (s *Scheduler) Pauses() ([]Pause, error) {
 	if err := check(func() C.selene_status { return C.selene_pause_list(s.handle, &raw) }); err != nil {
 		return nil, err
 	}
-	defer C.selene_pauses_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	pauses := make([]Pause, 0, raw.count)
 	for _, one := range unsafe.Slice(raw.pauses, raw.count) {
 		pauses = append(pauses, Pause{Kinds(one.kinds), text(one.pool), moment(one.until)})
@@ -543,7 +543,7 @@ func (s *Scheduler) Output(id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer C.selene_task_output_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	return bytes(raw.output), nil
 }
 
@@ -563,7 +563,7 @@ func (s *Scheduler) Waits(id string) (*Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer C.selene_waits_destroy(raw)
+	defer C.selene_free(unsafe.Pointer(raw))
 	return newWaits(raw), nil
 }
 

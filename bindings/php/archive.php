@@ -69,7 +69,7 @@ function look(int $scheduler, string $id): ?array
         return $failure->status === 'NOT_FOUND' ? null : throw $failure;
     }
     $seen = [$info->state, text($info->failure)];
-    Selene\Library::load()->c->selene_task_info_destroy($info);
+    Selene\Library::load()->c->selene_free($info);
     return $seen;
 }
 

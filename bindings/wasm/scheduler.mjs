@@ -691,7 +691,7 @@ export class Scheduler {
       pool: pause.pool || null,
       until: pause.until,
     }));
-    return this.#owned('pauses', 'selene_pauses_destroy', (out) => this.#selene.check(c.selene_pause_list(this.#handle, out)), read);
+    return this.#owned('pauses', (out) => this.#selene.check(c.selene_pause_list(this.#handle, out)), read);
   }
 
   /** Defines a condition of the host's own, which tasks ask for by its name (`conditions`). */
@@ -721,14 +721,14 @@ export class Scheduler {
       const found = memory.get('i32', out);
       return found === constants.CONDITION_UNDEFINED ? null : found === constants.CONDITION_SATISFIED;
     });
-    return Object.fromEntries(this.#owned('task_ids', 'selene_task_ids_destroy', list, read).map((name) => [name, state(name)]));
+    return Object.fromEntries(this.#owned('task_ids', list, read).map((name) => [name, state(name)]));
   }
 
   /** The names of those that a task asks for and that are not satisfied. */
   missingConditions(id) {
     const { memory } = this.#selene;
     const read = (names) => memory.readArray('text', names.ids, names.count);
-    return this.#owned('task_ids', 'selene_task_ids_destroy', (out) => this.#named('selene_condition_missing', id, out), read);
+    return this.#owned('task_ids', (out) => this.#named('selene_condition_missing', id, out), read);
   }
 
   /** At most so many runs of a group go on at a time; Infinity: no limit. */
@@ -767,7 +767,7 @@ export class Scheduler {
   /** The names of all groups. */
   groups() {
     const read = (names) => this.#selene.memory.readArray('text', names.ids, names.count);
-    return this.#owned('task_ids', 'selene_task_ids_destroy', (out) => this.#selene.check(this.#selene.c.selene_group_list(this.#handle, out)), read);
+    return this.#owned('task_ids', (out) => this.#selene.check(this.#selene.c.selene_group_list(this.#handle, out)), read);
   }
 
   /** Enqueues a failed task again. */
@@ -786,7 +786,7 @@ export class Scheduler {
   /** A task's record, or undefined if there is none. */
   get(id) {
     try {
-      return this.#owned('task_info', 'selene_task_info_destroy', (out) => this.#named('selene_task_get', id, 0n, out), taskInfo);
+      return this.#owned('task_info', (out) => this.#named('selene_task_get', id, 0n, out), taskInfo);
     } catch (error) {
       if (error.code === 'NOT_FOUND') return undefined;
       throw error;
@@ -797,7 +797,7 @@ export class Scheduler {
   output(id) {
     const { size, fields } = this.#selene.memory.layout('task_output');
     const read = (_, memory, at) => memory.bytesAt(memory.place(at, size) + fields.output.offset);
-    return this.#owned('task_output', 'selene_task_output_destroy', (out) => this.#named('selene_task_get_output', id, out), read);
+    return this.#owned('task_output', (out) => this.#named('selene_task_get_output', id, out), read);
   }
 
   /** The ids of all tasks, or of those with a tag, in a state, or both. */
@@ -806,11 +806,10 @@ export class Scheduler {
     fields(which, {}, ['tag', 'state'], 'list');
     const { tag, state } = which;
     const read = (ids) => memory.readArray('text', ids.ids, ids.count);
-    const destroy = 'selene_task_ids_destroy';
-    const inState = (number) => this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list_state(this.#handle, number, out)), read);
-    const tagged = tag === undefined ? undefined : this.#owned('task_ids', destroy, (out) => this.#named('selene_task_list', tag, out), read);
+    const inState = (number) => this.#owned('task_ids', (out) => this.#selene.check(c.selene_task_list_state(this.#handle, number, out)), read);
+    const tagged = tag === undefined ? undefined : this.#owned('task_ids', (out) => this.#named('selene_task_list', tag, out), read);
     if (state === undefined) {
-      return tagged ?? this.#owned('task_ids', destroy, (out) => this.#selene.check(c.selene_task_list(this.#handle, 0, 0n, out)), read);
+      return tagged ?? this.#owned('task_ids', (out) => this.#selene.check(c.selene_task_list(this.#handle, 0, 0n, out)), read);
     }
     const found = inState(states.number(state, 'state'));
     if (tagged === undefined) return found;
@@ -819,7 +818,7 @@ export class Scheduler {
   }
 
   /** Reads what a function gives its caller, and frees it. */
-  #owned(struct, destroy, call, read) {
+  #owned(struct, call, read) {
     const { memory, c } = this.#selene;
     return memory.scope(({ room }) => {
       const out = room(8);
@@ -828,7 +827,7 @@ export class Scheduler {
       try {
         return read(memory.read(struct, at), memory, at);
       } finally {
-        c[destroy](at);
+        c.selene_free(at);
       }
     });
   }
@@ -846,14 +845,14 @@ export class Scheduler {
 
   /** Where the time of a task went since it was last due, or registered. */
   waits(id) {
-    return this.#owned('waits', 'selene_waits_destroy', (out) => this.#named('selene_task_waits', id, out), waits);
+    return this.#owned('waits', (out) => this.#named('selene_task_waits', id, out), waits);
   }
 
   /** What such a window would pick now. */
   plan(window = {}) {
     const { c } = this.#selene;
     return this.#window(window, (at) =>
-      this.#owned('plan', 'selene_plan_destroy', (out) => this.#selene.check(c.selene_cycle_plan(this.#handle, at, out)), plan),
+      this.#owned('plan', (out) => this.#selene.check(c.selene_cycle_plan(this.#handle, at, out)), plan),
     );
   }
 
@@ -1130,7 +1129,7 @@ export class Scheduler {
     const { c } = this.#selene;
     const number = kinds.number(kind, 'kind');
     const call = (out) => this.#selene.check(c.selene_governor_ask(this.#handle, number, 0, out));
-    return this.#owned('decision', 'selene_decision_destroy', call, decision);
+    return this.#owned('decision', call, decision);
   }
 
   /** Switches these kinds on, and all others off. */
@@ -1247,7 +1246,7 @@ export class Cycle {
       try {
         return report(memory.read('report', at), memory);
       } finally {
-        c.selene_report_destroy(at);
+        c.selene_free(at);
       }
     });
   }

@@ -316,7 +316,7 @@ static void test_list(void) {
     REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_list(0, NULL, &page));
     REFUSED(SELENE_ERROR_OWNER_AWAY, "fleet: ", selene_fleet_list(fleet, NULL, &page));
     CHECK(page == NULL);
-    selene_fleet_page_destroy(NULL);
+    selene_free(NULL);
     end();
 }
 
@@ -426,12 +426,12 @@ static void test_calls(void) {
         REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_node_list(other, &nodes));
         REFUSED(SELENE_ERROR_INVALID_HANDLE, "fleet: ", selene_fleet_drain(other, "a", 1, NULL));
     }
-    selene_fleet_record_destroy(NULL);
-    selene_fleet_explanation_destroy(NULL);
-    selene_fleet_bytes_destroy(NULL);
-    selene_fleet_items_destroy(NULL);
-    selene_fleet_queues_destroy(NULL);
-    selene_fleet_nodes_destroy(NULL);
+    selene_free(NULL);
+    selene_free(NULL);
+    selene_free(NULL);
+    selene_free(NULL);
+    selene_free(NULL);
+    selene_free(NULL);
     end();
 }
 

@@ -108,7 +108,7 @@ static void test_register(void) {
     int64_t due = record->earliest_begin - record->registered_at;
     CHECK(due >= SELENE_HOUR && due <= SELENE_HOUR + 2000);
     CHECK(llabs(record->registered_at / SELENE_SECOND - (int64_t)time(NULL)) < 3600);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     CHECK_OK(selene_fleet_explain(fleet, "a", -1, &explanation));
     CHECK_INT(2, explanation->count);
     CHECK(strcmp(explanation->reasons[0].reason.data, "not_due") == 0);
@@ -116,7 +116,7 @@ static void test_register(void) {
     CHECK(strcmp(explanation->reasons[1].reason.data, "no_node") == 0);
     CHECK(strstr(explanation->reasons[1].detail.data, "with gpu and network, idle") != NULL);
     CHECK_INT(SELENE_NEVER, explanation->reasons[1].until);
-    selene_fleet_explanation_destroy(explanation);
+    selene_free(explanation);
     CHECK_OK(selene_fleet_register(fleet, &task, &place, &disposition));
     CHECK_INT(SELENE_DISPOSITION_KEPT, disposition);
     task.existing = SELENE_EXISTING_APPEND;
@@ -129,7 +129,7 @@ static void test_register(void) {
     CHECK_OK(selene_fleet_get(fleet, "a", -1, &record));
     CHECK_INT(SELENE_STATE_CANCELLED, record->state);
     CHECK(record->ended_at > 0);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     close_fleet();
 }
 
@@ -160,7 +160,7 @@ static void test_every_field(void) {
     CHECK_OK(selene_fleet_get(fleet, "periodic", -1, &record));
     CHECK_INT(SELENE_SCHEDULE_PERIODIC, record->schedule);
     CHECK_INT(23 * SELENE_HOUR / 1000, (record->earliest_begin - record->registered_at) / 1000);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     /* A struct of an older library ends before these. */
     task.struct_size = (uint32_t)offsetof(selene_task, timeout);
     task.timeout = -1;
@@ -231,7 +231,7 @@ static uint64_t listed(selene_fleet_filter filter, int *out_pages) {
         count += page->count;
         ++*out_pages;
         filter.after = page->next;
-        selene_fleet_page_destroy(page);
+        selene_free(page);
     } while (filter.after != 0);
     return count;
 }
@@ -247,7 +247,7 @@ static void test_list(void) {
     CHECK_OK(selene_fleet_list(fleet, NULL, &page));
     CHECK_INT(0, page->count);
     CHECK_INT(0, page->next);
-    selene_fleet_page_destroy(page);
+    selene_free(page);
     for (int i = 0; i < 25; i++) {
         snprintf(id, sizeof id, "t%d", i);
         selene_task task = once(id);
@@ -310,7 +310,7 @@ static void test_list(void) {
     CHECK_INT(SELENE_SECOND, record->estimate);
     CHECK(record->run > 0 && record->registered_at > 0);
     CHECK_INT(0, record->ended_at);
-    selene_fleet_page_destroy(page);
+    selene_free(page);
     close_fleet();
 }
 
@@ -402,7 +402,7 @@ static void test_register_batch(void) {
     CHECK_INT(4, record->priority);
     CHECK_INT(tasks[0].expected_response, record->estimate);
     CHECK_INT(1, record->appended);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     /* In the order in which they are given, and all that is not refused in one commit. */
     for (int i = 0; i < MANY; i++) {
         snprintf(ids[i], sizeof ids[i], "m%d", i);
@@ -459,13 +459,13 @@ static void test_pause_status(void) {
     CHECK_INT(1, alarms);
     CHECK_INT(1, items->alarm_count);
     CHECK_INT(1, nodes);
-    selene_fleet_items_destroy(items);
+    selene_free(items);
     sql("select * from hello('n'); select * from claim(1, array(select class from class)); "
         "select * from complete('{1}', '{1}', '{0}', '{1}', results => array['done'::bytea])");
     CHECK_OK(selene_fleet_result(fleet, "a", -1, &result));
     CHECK(strcmp(result->bytes.data, "done") == 0);
     CHECK_INT(4, result->bytes.length);
-    selene_fleet_bytes_destroy(result);
+    selene_free(result);
     CHECK_OK(selene_fleet_prune(fleet, SELENE_NEVER, &count));
     CHECK_INT(0, count);
     CHECK_OK(selene_fleet_prune(fleet, 0, &count));
@@ -497,14 +497,14 @@ static void test_again(void) {
     sql(fail);
     CHECK_OK(selene_fleet_get(fleet, "a", -1, &record));
     CHECK_INT(SELENE_STATE_FAILED, record->state);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     CHECK_OK(selene_fleet_retry(fleet, "a", -1, &disposition));
     CHECK_INT(SELENE_DISPOSITION_ADDED, disposition);
     CHECK(strcmp(sql("select input from task where id = 'a'"), "\\x78") == 0);
     CHECK_OK(selene_fleet_get(fleet, "a", 1, &record));
     CHECK_INT(SELENE_STATE_ENQUEUED, record->state);
     CHECK_INT(0, record->attempts);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     sql(fail);
     sql("select set_queue('mail', limit_refresh => 0, holds => true)");
     CHECK_OK(selene_fleet_retry(fleet, "a", -1, &disposition));
@@ -544,7 +544,7 @@ static void test_queues(void) {
     open_fleet();
     CHECK_OK(selene_fleet_queue_list(fleet, NULL, 0, &queues));
     CHECK_INT(0, queues->count);
-    selene_fleet_queues_destroy(queues);
+    selene_free(queues);
     /* What a new queue has, which setting nothing makes. */
     CHECK_OK(selene_fleet_set_queue(fleet, &terms));
     CHECK_OK(selene_fleet_queue_list(fleet, "", -1, &queues));
@@ -567,7 +567,7 @@ static void test_queues(void) {
     CHECK_INT(SELENE_UNLIMITED, one->terms->limit_processing);
     CHECK_INT(0, one->terms->jitter);
     CHECK_INT(0, one->terms->holds);
-    selene_fleet_queues_destroy(queues);
+    selene_free(queues);
     /* Everything, in whole microseconds, rounded up. */
     terms.pace = SELENE_HOUR + 1;
     terms.backoff_min = SELENE_SECOND;
@@ -611,16 +611,16 @@ static void test_queues(void) {
     CHECK_INT(1, one->terms->holds);
     CHECK(strcmp(queues->queues[1]->name.data, "web") == 0);
     CHECK_INT(2, queues->queues[1]->ready);
-    selene_fleet_queues_destroy(queues);
+    selene_free(queues);
     CHECK_OK(selene_fleet_pause(fleet, SELENE_HOUR));
     CHECK_OK(selene_fleet_queue_list(fleet, NULL, 0, &queues));
     CHECK(queues->queues[0]->paused_until > SELENE_DAY &&
           queues->queues[0]->paused_until < SELENE_NEVER);
-    selene_fleet_queues_destroy(queues);
+    selene_free(queues);
     CHECK_OK(selene_fleet_queue_list(fleet, "mail", 4, &queues));
     CHECK_INT(1, queues->count);
     CHECK(strcmp(queues->queues[0]->name.data, "web") == 0);
-    selene_fleet_queues_destroy(queues);
+    selene_free(queues);
     /* What the database refuses changes nothing. */
     terms = (selene_fleet_queue_terms)SELENE_FLEET_QUEUE_TERMS_INIT;
     terms.jitter = 9;
@@ -658,7 +658,7 @@ static void test_nodes(void) {
     open_fleet();
     CHECK_OK(selene_fleet_node_list(fleet, &nodes));
     CHECK_INT(0, nodes->count);
-    selene_fleet_nodes_destroy(nodes);
+    selene_free(nodes);
     task.handler = SELENE_TEXT("send");
     CHECK_OK(selene_fleet_register(fleet, &task, NULL, NULL));
     sql("select * from hello('n1', 60000000000, '9.9', serves => array(select class from class)); "
@@ -685,7 +685,7 @@ static void test_nodes(void) {
     CHECK_INT(0, nodes->nodes[1]->handler_count);
     CHECK_INT(2, nodes->nodes[2]->number);
     CHECK_INT(0, nodes->nodes[2]->flags);
-    selene_fleet_nodes_destroy(nodes);
+    selene_free(nodes);
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_fleet_drain(fleet, "none", -1, &count));
     CHECK(strcmp(selene_fleet_detail(), "node: 'none' is not there") == 0);
     CHECK_INT(7, count);
@@ -695,7 +695,7 @@ static void test_nodes(void) {
     CHECK_INT(SELENE_FLEET_NODE_IS_ALIVE, nodes->nodes[0]->flags);
     CHECK_INT(SELENE_FLEET_NODE_IS_ALIVE | SELENE_FLEET_NODE_IS_DRAINING, nodes->nodes[1]->flags);
     CHECK_INT(SELENE_FLEET_NODE_IS_DRAINING, nodes->nodes[2]->flags);
-    selene_fleet_nodes_destroy(nodes);
+    selene_free(nodes);
     close_fleet();
 }
 
@@ -713,7 +713,7 @@ static void test_install(void) {
     CHECK(strstr(script->bytes.data, "\"my \"\"fl'eet\"\"\"") != NULL);
     CHECK(strstr(script->bytes.data, "'my \"fl''eet\"'") != NULL);
     CHECK_INT(strlen(script->bytes.data), script->bytes.length);
-    selene_fleet_bytes_destroy(script);
+    selene_free(script);
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_fleet_register(other, &task, NULL, NULL));
     for (int i = 0; i < 2; i++) {
         CHECK_OK(selene_fleet_install(&where, NULL));
@@ -966,7 +966,7 @@ static void test_foreign(void) {
     CHECK_INT(SELENE_NEVER, record->ended_at);
     CHECK_INT(INT64_MAX, record->estimate);
     CHECK_INT(-5, record->run);
-    selene_fleet_record_destroy(record);
+    selene_free(record);
     CHECK_OK(selene_fleet_close(foreign, 0));
     sql("drop schema \"foreign one\" cascade");
 }

@@ -161,7 +161,7 @@ static void info(const char *id, int64_t length) {
            info->attempts, info->earliest_begin, info->last_run, info->estimate, info->generation,
            info->appended, info->response_time_count);
     say(info->failure.length > 0 ? info->failure : (selene_text){"-", 1});
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static void waits(const char *id, int64_t length) {
@@ -175,7 +175,7 @@ static void waits(const char *id, int64_t length) {
     printf(" preferred");
     for (uint64_t i = 0; i < waits->preferred_id_count; i++)
         say(waits->preferred_ids[i]);
-    selene_waits_destroy(waits);
+    selene_free(waits);
 }
 
 static void left(const char *id, int64_t length) {
@@ -188,8 +188,8 @@ static void left(const char *id, int64_t length) {
         printf(" %d =", info->stop_reason);
         encode(output->output);
     }
-    selene_task_output_destroy(output);
-    selene_task_info_destroy(info);
+    selene_free(output);
+    selene_free(info);
 }
 
 static void plan(void) {
@@ -199,7 +199,7 @@ static void plan(void) {
     answer(status);
     for (uint64_t i = 0; !status && i < plan->run_count; i++)
         say(plan->runs[i].id);
-    selene_plan_destroy(plan);
+    selene_free(plan);
 }
 
 static void next(void) {
@@ -221,7 +221,7 @@ static void end(void) {
     printf(" %d %" PRId64 " %" PRIu64, report->result, report->ended_at, report->eligible);
     for (uint64_t i = 0; i < report->run_count; i++)
         printf(" %d", report->runs[i].outcome);
-    selene_report_destroy(report);
+    selene_free(report);
 }
 
 static void events(void) {

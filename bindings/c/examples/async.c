@@ -47,6 +47,6 @@ int main(void) {
     if (selene_cycle_run(scheduler, &window, &report)) return 1;
     pthread_join(state.thread, NULL);
     printf("report: %s\n", selene_outcome_name(report->result));
-    selene_report_destroy(report);
+    selene_free(report);
     return selene_scheduler_close(scheduler, SELENE_SECOND);
 }

@@ -33,7 +33,7 @@ int main(void) {
     if (selene_cycle_run(scheduler, &window, &report)) return give_up("cycle");
     printf("%llu ran, result %s\n", (unsigned long long)report->run_count,
            selene_outcome_name(report->result));
-    selene_report_destroy(report);
+    selene_free(report);
 
     return selene_scheduler_close(scheduler, SELENE_SECOND) ? give_up("close") : 0;
 }

@@ -52,7 +52,7 @@ int main(void) {
     if (selene_cycle_end(cycle, &report)) return 1;
     for (uint64_t i = 0; i < report->run_count; i++)
         printf("%s: %s\n", report->runs[i].id.data, selene_outcome_name(report->runs[i].outcome));
-    selene_report_destroy(report);
+    selene_free(report);
     finish(done[0]); /* The slow one: too late, but its id is free again. */
     wait(NULL), wait(NULL);
     return selene_scheduler_close(scheduler, 0);

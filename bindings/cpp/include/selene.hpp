@@ -685,12 +685,14 @@ class run {
 
 namespace detail {
 
-struct report_deleter {
-    void operator()(selene_report *report) const noexcept {
-        selene_report_destroy(report);
+struct deleter {
+    void operator()(void *made) const noexcept {
+        selene_free(made);
     }
 };
-using report_pointer = std::unique_ptr<selene_report, report_deleter>;
+/** What a function has made. */
+template <typename T> using block = std::unique_ptr<T, deleter>;
+using report_pointer = block<selene_report>;
 
 inline report told(const selene_report &raw) {
     report made{static_cast<outcome>(raw.result),
@@ -1100,8 +1102,7 @@ class scheduler {
             selene_task_get(handle_, id.data(), detail::length(id), position, &raw);
         if (status == SELENE_ERROR_NOT_FOUND) return std::nullopt;
         detail::check(status);
-        const std::unique_ptr<selene_task_info, void (*)(selene_task_info *)> owned(
-            raw, selene_task_info_destroy);
+        const detail::block<selene_task_info> owned(raw);
         task_info made{detail::string(raw->id),
                        detail::string(raw->handler),
                        detail::string(raw->input),
@@ -1151,8 +1152,7 @@ class scheduler {
     std::string output(std::string_view id) const {
         selene_task_output *raw = nullptr;
         detail::check(selene_task_get_output(handle_, id.data(), detail::length(id), &raw));
-        const std::unique_ptr<selene_task_output, decltype(&selene_task_output_destroy)> held(
-            raw, selene_task_output_destroy);
+        const detail::block<selene_task_output> held(raw);
         return detail::string(raw->output);
     }
     /** The ids of all tasks, or of those with a tag. */
@@ -1233,8 +1233,7 @@ class scheduler {
     std::vector<pause_info> pauses() const {
         selene_pauses *raw = nullptr;
         detail::check(selene_pause_list(handle_, &raw));
-        const std::unique_ptr<selene_pauses, decltype(&selene_pauses_destroy)> held(
-            raw, selene_pauses_destroy);
+        const detail::block<selene_pauses> held(raw);
         std::vector<pause_info> made;
         for (std::uint64_t i = 0; i < raw->count; i++) {
             const selene_pause &one = raw->pauses[i];
@@ -1337,8 +1336,7 @@ class scheduler {
     waits_info waits(std::string_view id) const {
         selene_waits *raw = nullptr;
         detail::check(selene_task_waits(handle_, id.data(), detail::length(id), &raw));
-        const std::unique_ptr<selene_waits, decltype(&selene_waits_destroy)> held(
-            raw, selene_waits_destroy);
+        const detail::block<selene_waits> held(raw);
         waits_info made{
             detail::at(raw->since), detail::at(raw->until), {}, raw->preferred_count, {}};
         for (std::uint64_t i = 0; i < raw->part_count; i++) {
@@ -1385,8 +1383,7 @@ class scheduler {
         selene_plan *found = nullptr;
         std::vector<plan_run> made;
         detail::check(selene_cycle_plan(handle_, &raw, &found));
-        const std::unique_ptr<selene_plan, void (*)(selene_plan *)> owned(found,
-                                                                          selene_plan_destroy);
+        const detail::block<selene_plan> owned(found);
         for (std::uint64_t i = 0; i < found->run_count; i++)
             made.push_back({detail::string(found->runs[i].id), found->runs[i].score,
                             nanoseconds(found->runs[i].estimate),
@@ -1443,8 +1440,7 @@ class scheduler {
     decision ask(kind kind) {
         selene_decision *raw = nullptr;
         detail::check(selene_governor_ask(handle_, static_cast<std::int32_t>(kind), 0, &raw));
-        const std::unique_ptr<selene_decision, decltype(&selene_decision_destroy)> held(
-            raw, selene_decision_destroy);
+        const detail::block<selene_decision> held(raw);
         decision made{raw->granted != 0,
                       detail::at(raw->at),
                       nanoseconds(raw->longest_window),
@@ -1499,8 +1495,7 @@ class scheduler {
     std::atomic<selene_scheduler> handle_{0};
 
     static std::vector<std::string> listed(selene_task_ids *raw) {
-        const std::unique_ptr<selene_task_ids, void (*)(selene_task_ids *)> owned(
-            raw, selene_task_ids_destroy);
+        const detail::block<selene_task_ids> owned(raw);
         std::vector<std::string> made;
         for (std::uint64_t i = 0; i < raw->count; i++)
             made.push_back(detail::string(raw->ids[i]));

@@ -76,7 +76,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_report_destroy(raw);
+                Raw.selene_free(raw);
             }
         }
 

@@ -829,6 +829,9 @@ namespace Selene
         internal static extern byte* selene_version_string();
 
         [DllImport(Library, ExactSpelling = true)]
+        internal static extern void selene_free(void* made);
+
+        [DllImport(Library, ExactSpelling = true)]
         internal static extern byte* selene_status_name(int status);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -880,9 +883,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_pause_list(ulong scheduler, Pauses** out_pauses);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_pauses_destroy(Pauses* pauses);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_scheduler_next_wakeup(ulong scheduler, long* out_at, long* out_delay);
@@ -952,23 +952,14 @@ namespace Selene
             ulong scheduler, byte* id, long id_length, ulong position, TaskInfo** out_info);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_task_info_destroy(TaskInfo* info);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_get_output(
             ulong scheduler, byte* id, long id_length, TaskOutput** out_output);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_task_output_destroy(TaskOutput* output);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_list(ulong scheduler, byte* tag, long tag_length, TaskIds** out_ids);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_list_state(ulong scheduler, int state, TaskIds** out_ids);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_task_ids_destroy(TaskIds* ids);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_explanation_init(Explanation* explanation, uint struct_size);
@@ -979,9 +970,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_waits(ulong scheduler, byte* id, long id_length, Waits** out_waits);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_waits_destroy(Waits* waits);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_group_info_init(GroupInfo* info, uint struct_size);
@@ -1020,9 +1008,6 @@ namespace Selene
         internal static extern int selene_cycle_drain(ulong cycle, long grace);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_report_destroy(Report* report);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_cycle_run(ulong scheduler, Window* window, Report** out_report);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1031,9 +1016,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_cycle_plan(ulong scheduler, Window* window, Plan** out_plan);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_plan_destroy(Plan* plan);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_lane_open(ulong cycle, ulong* out_lane);
@@ -1089,9 +1071,6 @@ namespace Selene
         internal static extern int selene_run_get(ulong run, RunInfo** out_info);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_run_info_destroy(RunInfo* info);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_conditions_set(ulong scheduler, uint constraints, uint satisfied);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1143,9 +1122,6 @@ namespace Selene
         internal static extern int selene_store_get(ulong scheduler, StoreInfo** out_info);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_store_info_destroy(StoreInfo* info);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_store_backup(ulong scheduler, byte* path, long path_length);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1181,9 +1157,6 @@ namespace Selene
         internal static extern int selene_client_list(ulong scheduler, Clients** out_clients);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_clients_destroy(Clients* clients);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_server_close(ulong server);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1212,9 +1185,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_governor_last(ulong scheduler, int kind, Decision** out_decision);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern void selene_decision_destroy(Decision* decision);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_balance_init(Balance* balance, uint struct_size);

@@ -339,7 +339,7 @@ namespace Selene
                 }
                 finally
                 {
-                    Raw.selene_plan_destroy(plan);
+                    Raw.selene_free(plan);
                 }
             }
         }
@@ -396,7 +396,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_decision_destroy(made);
+                Raw.selene_free(made);
             }
         }
 
@@ -474,7 +474,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_task_ids_destroy(made);
+                Raw.selene_free(made);
             }
         }
 
@@ -533,7 +533,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_task_info_destroy(made);
+                Raw.selene_free(made);
             }
         }
 
@@ -647,7 +647,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_task_output_destroy(made);
+                Raw.selene_free(made);
             }
         }
 
@@ -679,7 +679,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_waits_destroy(made);
+                Raw.selene_free(made);
             }
         }
 
@@ -825,7 +825,7 @@ namespace Selene
             }
             finally
             {
-                Raw.selene_pauses_destroy(made);
+                Raw.selene_free(made);
             }
         }
 

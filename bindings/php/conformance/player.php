@@ -123,7 +123,7 @@ final class Player
                     $info->state, $info->attempts, instant($info->earliest_begin), instant($info->last_run), $info->estimate,
                     $info->generation, $info->appended, $info->response_time_count, $failure === '' ? '-' : encode($failure),
                 ];
-                $c->selene_task_info_destroy($info);
+                $c->selene_free($info);
                 return $told;
             case 'waits':
                 $waits = get('selene_waits *', 'task_waits', $s, $text, $length);
@@ -136,14 +136,14 @@ final class Player
                 for ($i = 0; $i < $waits->preferred_id_count; $i++) {
                     $told[] = encode(text($waits->preferred_ids[$i]));
                 }
-                $c->selene_waits_destroy($waits);
+                $c->selene_free($waits);
                 return $told;
             case 'left':
                 $info = get('selene_task_info *', 'task_get', $s, $text, $length, 0);
                 $output = get('selene_task_output *', 'task_get_output', $s, $text, $length);
                 $told = [$info->stop_reason, '=' . encode(text($output->output))];
-                $c->selene_task_output_destroy($output);
-                $c->selene_task_info_destroy($info);
+                $c->selene_free($output);
+                $c->selene_free($info);
                 return $told;
             case 'set_next':
                 call('task_set_next', $s, $text, $length, (int) $words['at']);
@@ -164,7 +164,7 @@ final class Player
                 for ($i = 0; $i < $plan->run_count; $i++) {
                     $told[] = encode(text($plan->runs[$i]->id));
                 }
-                $c->selene_plan_destroy($plan);
+                $c->selene_free($plan);
                 return $told;
             case 'begin':
                 $this->cycle = get('selene_cycle', 'cycle_begin', $s, struct('window', $words));
@@ -192,7 +192,7 @@ final class Player
                 for ($i = 0; $i < $report->run_count; $i++) {
                     $told[] = $report->runs[$i]->outcome;
                 }
-                $c->selene_report_destroy($report);
+                $c->selene_free($report);
                 return $told;
             case 'events':
                 $told = [];

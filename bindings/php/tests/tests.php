@@ -98,7 +98,7 @@ test('another process has the store: what is enqueued there is worked on here', 
     equal($runs, 1);
     $record = get('selene_task_info *', 'task_get', $client, 'php', 3, 0);
     equal($record->state, number('STATE_SUCCEEDED'));
-    Selene\Library::load()->c->selene_task_info_destroy($record);
+    Selene\Library::load()->c->selene_free($record);
     call('scheduler_close', $client, 0);
     refused('OWNER_AWAY', fn () => $connect($argv[1] . '-nobody'));
 });
@@ -112,7 +112,7 @@ test('lists of texts and inputs come as they went in', function () {
     equal($record->tag_count, 2);
     equal(text($record->tags[0]) . text($record->tags[1]) . text($record->conditions[0]), 'xävpn');
     equal(text($record->input), "in\0put");
-    Selene\Library::load()->c->selene_task_info_destroy($record);
+    Selene\Library::load()->c->selene_free($record);
     call('scheduler_close', $scheduler, 0);
 });
 

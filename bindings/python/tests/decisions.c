@@ -54,7 +54,7 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
                run->id.data, run->outcome, run->attempt, run->score, run->estimate, run->started_at,
                run->response_time);
     }
-    selene_report_destroy(report);
+    selene_free(report);
 }
 
 int main(void) {

@@ -214,7 +214,7 @@ impl Report {
     /// Copies a report, and frees it.
     pub(crate) unsafe fn owned(raw: *mut raw::selene_report) -> Report {
         let made = Report::new(&*raw);
-        raw::selene_report_destroy(raw);
+        raw::selene_free(raw.cast());
         made
     }
 
@@ -284,7 +284,7 @@ impl Plan {
         };
         let plan = &*raw;
         let made = Plan { eligible: plan.eligible, runs: slice(plan.runs, plan.run_count).iter().map(one).collect() };
-        raw::selene_plan_destroy(raw);
+        raw::selene_free(raw.cast());
         made
     }
 }

@@ -1042,6 +1042,7 @@ pub struct selene_node_info {
 extern "C" {
     pub fn selene_version_number() -> u32;
     pub fn selene_version_string() -> *const c_char;
+    pub fn selene_free(made: *mut c_void);
     pub fn selene_status_name(status: selene_status) -> *const c_char;
     pub fn selene_status_message(status: selene_status) -> *const c_char;
     pub fn selene_status_detail() -> *const c_char;
@@ -1059,7 +1060,6 @@ extern "C" {
     pub fn selene_scheduler_enable(scheduler: selene_scheduler, kinds: u32) -> selene_status;
     pub fn selene_scheduler_pause(scheduler: selene_scheduler, kinds: u32, pool: *const c_char, pool_length: i64, until: i64) -> selene_status;
     pub fn selene_pause_list(scheduler: selene_scheduler, out_pauses: *mut *mut selene_pauses) -> selene_status;
-    pub fn selene_pauses_destroy(pauses: *mut selene_pauses);
     pub fn selene_scheduler_next_wakeup(scheduler: selene_scheduler, out_at: *mut i64, out_delay: *mut i64) -> selene_status;
     pub fn selene_scheduler_prune(scheduler: selene_scheduler, out_count: *mut u64) -> selene_status;
     pub fn selene_scheduler_reset(scheduler: selene_scheduler) -> selene_status;
@@ -1080,16 +1080,12 @@ extern "C" {
     pub fn selene_task_resume(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_resume_tag(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_count: *mut u64) -> selene_status;
     pub fn selene_task_get(scheduler: selene_scheduler, id: *const c_char, id_length: i64, position: u64, out_info: *mut *mut selene_task_info) -> selene_status;
-    pub fn selene_task_info_destroy(info: *mut selene_task_info);
     pub fn selene_task_get_output(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_output: *mut *mut selene_task_output) -> selene_status;
-    pub fn selene_task_output_destroy(output: *mut selene_task_output);
     pub fn selene_task_list(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_ids: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_task_list_state(scheduler: selene_scheduler, state: i32, out_ids: *mut *mut selene_task_ids) -> selene_status;
-    pub fn selene_task_ids_destroy(ids: *mut selene_task_ids);
     pub fn selene_explanation_init(explanation: *mut selene_explanation, struct_size: u32) -> selene_status;
     pub fn selene_task_explain(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_explanation: *mut selene_explanation) -> selene_status;
     pub fn selene_task_waits(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_waits: *mut *mut selene_waits) -> selene_status;
-    pub fn selene_waits_destroy(waits: *mut selene_waits);
     pub fn selene_group_info_init(info: *mut selene_group_info, struct_size: u32) -> selene_status;
     pub fn selene_group_set_limit(scheduler: selene_scheduler, name: *const c_char, name_length: i64, limit: u32) -> selene_status;
     pub fn selene_group_pause(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
@@ -1102,11 +1098,9 @@ extern "C" {
     pub fn selene_cycle_next(cycle: selene_cycle, out_step: *mut i32, out_run: *mut selene_run_info, out_wake_at: *mut i64) -> selene_status;
     pub fn selene_cycle_end(cycle: selene_cycle, out_report: *mut *mut selene_report) -> selene_status;
     pub fn selene_cycle_drain(cycle: selene_cycle, grace: i64) -> selene_status;
-    pub fn selene_report_destroy(report: *mut selene_report);
     pub fn selene_cycle_run(scheduler: selene_scheduler, window: *const selene_window, out_report: *mut *mut selene_report) -> selene_status;
     pub fn selene_cycle_run_async(scheduler: selene_scheduler, window: *const selene_window, report: Option<selene_report_fn>, context: *mut c_void, destroy: Option<selene_destroy_fn>, out_cycle: *mut selene_cycle, out_deadline: *mut i64) -> selene_status;
     pub fn selene_cycle_plan(scheduler: selene_scheduler, window: *const selene_window, out_plan: *mut *mut selene_plan) -> selene_status;
-    pub fn selene_plan_destroy(plan: *mut selene_plan);
     pub fn selene_lane_open(cycle: selene_cycle, out_lane: *mut selene_lane) -> selene_status;
     pub fn selene_lane_next(lane: selene_lane, outcome: i32, timeout: i64, out_step: *mut i32, out_run: *mut selene_run_info, out_wake_at: *mut i64) -> selene_status;
     pub fn selene_lane_close(lane: selene_lane) -> selene_status;
@@ -1124,7 +1118,6 @@ extern "C" {
     pub fn selene_run_user(run: selene_run, out_user: *mut *mut c_void) -> selene_status;
     pub fn selene_run_set_output(run: selene_run, output: *const c_void, length: i64) -> selene_status;
     pub fn selene_run_get(run: selene_run, out_info: *mut *mut selene_run_info) -> selene_status;
-    pub fn selene_run_info_destroy(info: *mut selene_run_info);
     pub fn selene_conditions_set(scheduler: selene_scheduler, constraints: u32, satisfied: u32) -> selene_status;
     pub fn selene_conditions_get(scheduler: selene_scheduler, out_satisfied: *mut u32, out_host: *mut u32) -> selene_status;
     pub fn selene_condition_define(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
@@ -1141,7 +1134,6 @@ extern "C" {
     pub fn selene_log_set(log: Option<selene_log_fn>, context: *mut c_void, destroy: Option<selene_destroy_fn>) -> selene_status;
     pub fn selene_store_findings_init(findings: *mut selene_store_findings, struct_size: u32) -> selene_status;
     pub fn selene_store_get(scheduler: selene_scheduler, out_info: *mut *mut selene_store_info) -> selene_status;
-    pub fn selene_store_info_destroy(info: *mut selene_store_info);
     pub fn selene_store_backup(scheduler: selene_scheduler, path: *const c_char, path_length: i64) -> selene_status;
     pub fn selene_store_check(path: *const c_char, path_length: i64, out_findings: *mut selene_store_findings) -> selene_status;
     pub fn selene_store_salvage(damaged: *const c_char, damaged_length: i64, fresh: *const c_char, fresh_length: i64, out_findings: *mut selene_store_findings) -> selene_status;
@@ -1153,7 +1145,6 @@ extern "C" {
     pub fn selene_server_step(server: selene_server, out_wake_at: *mut i64) -> selene_status;
     pub fn selene_server_get(server: selene_server, out_info: *mut selene_server_info) -> selene_status;
     pub fn selene_client_list(scheduler: selene_scheduler, out_clients: *mut *mut selene_clients) -> selene_status;
-    pub fn selene_clients_destroy(clients: *mut selene_clients);
     pub fn selene_server_close(server: selene_server) -> selene_status;
     pub fn selene_scheduler_connect(options: *const selene_connect_options, out_scheduler: *mut selene_scheduler) -> selene_status;
     pub fn selene_signal_init(signal: *mut selene_signal, struct_size: u32) -> selene_status;
@@ -1164,7 +1155,6 @@ extern "C" {
     pub fn selene_governor_set_profile(scheduler: selene_scheduler, profile: *const selene_profile) -> selene_status;
     pub fn selene_governor_ask(scheduler: selene_scheduler, kind: i32, flags: u32, out_decision: *mut *mut selene_decision) -> selene_status;
     pub fn selene_governor_last(scheduler: selene_scheduler, kind: i32, out_decision: *mut *mut selene_decision) -> selene_status;
-    pub fn selene_decision_destroy(decision: *mut selene_decision);
     pub fn selene_balance_init(balance: *mut selene_balance, struct_size: u32) -> selene_status;
     pub fn selene_ledger_get(scheduler: selene_scheduler, kind: i32, out_balance: *mut selene_balance) -> selene_status;
     pub fn selene_ledger_report(scheduler: selene_scheduler, kind: i32, cpu_time: i64, bytes: i64) -> selene_status;

@@ -402,7 +402,7 @@ impl Scheduler {
                 status => check(status)?,
             }
             let made = TaskInfo::new(&*raw);
-            raw::selene_task_info_destroy(raw);
+            raw::selene_free(raw.cast());
             Ok(Some(made))
         }
     }
@@ -414,7 +414,7 @@ impl Scheduler {
         unsafe {
             check(raw::selene_task_get_output(self.handle(), data, length, &mut raw))?;
             let made = bytes(&(*raw).output).to_vec();
-            raw::selene_task_output_destroy(raw);
+            raw::selene_free(raw.cast());
             Ok(made)
         }
     }
@@ -512,7 +512,7 @@ impl Scheduler {
         unsafe {
             check(raw::selene_pause_list(self.handle(), &mut raw))?;
             let made = slice((*raw).pauses, (*raw).count).iter().map(|pause| Pause::new(pause)).collect();
-            raw::selene_pauses_destroy(raw);
+            raw::selene_free(raw.cast());
             Ok(made)
         }
     }
@@ -613,7 +613,7 @@ impl Scheduler {
         unsafe {
             check(raw::selene_task_waits(self.handle(), data, length, &mut raw))?;
             let made = Waits::new(&*raw);
-            raw::selene_waits_destroy(raw);
+            raw::selene_free(raw.cast());
             Ok(made)
         }
     }
@@ -691,7 +691,7 @@ impl Scheduler {
         unsafe {
             check(raw::selene_governor_ask(self.handle(), kind.number(), 0, &mut raw))?;
             let made = Decision::new(&*raw);
-            raw::selene_decision_destroy(raw);
+            raw::selene_free(raw.cast());
             Ok(made)
         }
     }
@@ -752,7 +752,7 @@ fn listed(list: impl FnOnce(*mut *mut raw::selene_task_ids) -> raw::selene_statu
     check(list(&mut raw))?;
     unsafe {
         let made = slice((*raw).ids, (*raw).count).iter().map(|id| string(id)).collect();
-        raw::selene_task_ids_destroy(raw);
+        raw::selene_free(raw.cast());
         Ok(made)
     }
 }

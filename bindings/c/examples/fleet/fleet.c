@@ -48,14 +48,14 @@ int main(int argc, char **argv) {
     check(selene_fleet_work(fleet, scheduler, NULL, &worker)); /* on those that run them */
     check(selene_driver_start(scheduler, NULL));
     for (int i = 0; i < 3; usleep(20000)) {
-        selene_fleet_record_destroy(records[i]);
+        selene_free(records[i]);
         check(selene_fleet_get(fleet, ids[i], -1, &records[i]));
         if (records[i]->ended_at != 0) i++;
     }
     for (int i = 0; i < 3; i++) {
         printf("%s %s %s\n", ids[i], selene_state_name(records[i]->state),
                records[i]->failure.data);
-        selene_fleet_record_destroy(records[i]);
+        selene_free(records[i]);
     }
     check(selene_fleet_close(fleet, SELENE_MINUTE)); /* with its worker */
     return selene_scheduler_close(scheduler, 0);

@@ -99,7 +99,7 @@ static int wait_for(selene_fleet fleet, int count) {
         snprintf(id, sizeof id, "export-%d", i);
         if (check(selene_fleet_get(fleet, id, -1, &task))) return 1;
         int is_over = task->ended_at != 0;
-        selene_fleet_record_destroy(task);
+        selene_free(task);
         if (is_over) continue;
         is_waiting = 2;
         if (check(selene_fleet_explain(fleet, id, -1, &why))) return 1;
@@ -112,7 +112,7 @@ static int wait_for(selene_fleet fleet, int count) {
             printf("          %s: %s, %s%s\n", id, why->reasons[k].reason.data,
                    why->reasons[k].detail.data, until);
         }
-        selene_fleet_explanation_destroy(why);
+        selene_free(why);
     }
     return is_waiting;
 }
@@ -123,7 +123,7 @@ static int status(selene_fleet fleet) {
     for (uint64_t i = 0; i < items->count; i++)
         printf("          %s%s: %s\n", items->items[i].is_alarm ? "! " : "",
                items->items[i].item.data, items->items[i].value.data);
-    selene_fleet_items_destroy(items);
+    selene_free(items);
     return 0;
 }
 

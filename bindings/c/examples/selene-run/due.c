@@ -78,7 +78,7 @@ void due_register(const struct workload_task *task, selene_scheduler scheduler, 
     retries = info->attempts > 0 && !runs;
     is_late = !is_new && !retries && !runs && begin <= wall + apart;
     last = info->last_run - apart;
-    selene_task_info_destroy(info);
+    selene_free(info);
     /* Where the clock was set back, the instant of the last run does not come again. */
     if (!is_new && last > wall && last <= wall + SET_BACK) base = last;
     due = is_late ? begin - apart : calendar_after(&task->calendar, base);
@@ -146,7 +146,7 @@ void due_look(selene_scheduler scheduler) {
         if (selene_task_get(scheduler, due.id, -1, 0, &info)) continue;
         is_said =
             info->state == SELENE_STATE_RUNNING || info->attempts == 0 || at < info->earliest_begin;
-        selene_task_info_destroy(info);
+        selene_free(info);
         if (is_said) selene_task_set_next(scheduler, due.id, -1, at);
     }
 }

@@ -12,7 +12,7 @@ static bool grant_kind(const struct session *session, int32_t kind, selene_windo
                                                                        : SELENE_MILLISECOND;
     if (session->options->why) show_decision(session, decision);
     else if (!granted) show_refused(session, decision);
-    selene_decision_destroy(decision);
+    selene_free(decision);
     return granted;
 }
 

@@ -88,7 +88,7 @@ const char *keep_end(const struct session *session, selene_text id) {
     if (selene_task_get(session->scheduler, note_of(id).text, -1, 0, &note)) return NULL;
     for (int i = 0; i < 2 && !is_terminal(note) && is_ours(session, note); i++)
         if (strcmp(note->input.data, ends[i]) == 0) end = ends[i];
-    selene_task_info_destroy(note);
+    selene_free(note);
     return end;
 }
 
@@ -121,7 +121,7 @@ void keep_finished(const struct session *session) {
         if (selene_task_get(session->scheduler, task->id.data, task->id.length, 0, &info)) continue;
         if (is_finished(info) && is_ours(session, info) && !keep_end(session, task->id))
             write_note(session, info);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
 }
 
@@ -142,7 +142,7 @@ static enum step step_for(const struct session *session, const selene_task_info 
     else if (kept->kind == wanted->kind && kept->schedule == wanted->schedule &&
              same_after(kept, wanted))
         step = UPDATE;
-    selene_task_info_destroy(kept);
+    selene_free(kept);
     return step;
 }
 
@@ -151,7 +151,7 @@ static bool goes_by_calendar(const struct session *session, selene_text id) {
     bool does;
     if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return false;
     does = !is_terminal(info) && info->recurrence == SELENE_RECURRENCE_CALENDAR;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return does;
 }
 
@@ -165,7 +165,7 @@ static bool left_of_after(const struct session *session, const struct workload_t
         const char *end = keep_end(session, id);
         selene_task_info *info;
         if (selene_task_get(session->scheduler, id.data, id.length, 0, &info) == SELENE_OK) {
-            selene_task_info_destroy(info);
+            selene_free(info);
         } else if (end) {
             if (end[0] == 's' || task->definition.flags & SELENE_TASK_AFTER_ANY_END) continue;
             fprintf(
@@ -188,7 +188,7 @@ static bool keep_task(const struct session *session, selene_scheduler wanted_fro
     bool is_new;
     if (selene_task_get(wanted_from, id.data, id.length, 0, &wanted)) return false;
     step = step_for(session, wanted);
-    selene_task_info_destroy(wanted);
+    selene_free(wanted);
     is_new = step == REGISTER || step == REPLACE || !goes_by_calendar(session, id);
     if (step == REPLACE)
         fprintf(stderr, "selene-run: %.*s is of another kind or schedule now: it starts anew\n",
@@ -228,7 +228,7 @@ static bool is_free(const struct session *session, selene_text id) {
               "the store\n",
               stderr);
     }
-    selene_task_info_destroy(info);
+    selene_free(info);
     return is_free;
 }
 
@@ -271,9 +271,9 @@ static selene_status cancel_what_left(const struct session *session) {
                                 : !workload_find(session->workload, id.data, (size_t)id.length);
         if (!left || selene_task_get(session->scheduler, id.data, id.length, 0, &info)) continue;
         status = leave_or_cancel(session, info);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     return status;
 }
 
@@ -389,7 +389,7 @@ static bool is_worth_a_line(selene_scheduler scheduler, const selene_task_info *
     if (is_terminal(info)) return false;
     is_known =
         selene_task_get(scheduler, info->id.data + 1, info->id.length - 1, 0, &task) == SELENE_OK;
-    if (is_known) selene_task_info_destroy(task);
+    if (is_known) selene_free(task);
     return !is_known;
 }
 
@@ -407,7 +407,7 @@ static void print_pauses(selene_scheduler scheduler) {
                printable(pause->pool.data, pause->pool.length).text,
                pause->until == SELENE_NEVER ? "resumed" : timestamp_exact(pause->until).text);
     }
-    selene_pauses_destroy(pauses);
+    selene_free(pauses);
 }
 
 selene_status keep_list(selene_scheduler scheduler) {
@@ -424,9 +424,9 @@ selene_status keep_list(selene_scheduler scheduler) {
         selene_task_info *info;
         if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info)) continue;
         if (is_worth_a_line(scheduler, info)) print_task(scheduler, info, width, now);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     print_pauses(scheduler);
     return SELENE_OK;
 }
@@ -454,9 +454,9 @@ selene_status keep_failed(selene_scheduler scheduler) {
         selene_task_info *info;
         if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info)) continue;
         print_failed(info, width, now);
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     return SELENE_OK;
 }
 
@@ -478,7 +478,7 @@ selene_status keep_clients(selene_scheduler scheduler) {
         puts(printable(client->command.data, client->command.length).text);
     }
     if (shown == 0) puts("no other process is connected");
-    selene_clients_destroy(clients);
+    selene_free(clients);
     return SELENE_OK;
 }
 
@@ -559,7 +559,7 @@ static bool runs(selene_scheduler scheduler, const char *id) {
     bool found;
     if (selene_task_get(scheduler, id, -1, 0, &info)) return false;
     found = info->state == SELENE_STATE_RUNNING;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return found;
 }
 

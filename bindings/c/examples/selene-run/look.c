@@ -104,7 +104,7 @@ static selene_status stand_in(selene_scheduler scheduler, selene_text id) {
     if (status) return status;
     status = selene_handler_register(scheduler, info->handler.data, info->handler.length, NULL,
                                      NULL, NULL, NULL);
-    selene_task_info_destroy(info);
+    selene_free(info);
     return status == SELENE_ERROR_ALREADY_EXISTS ? SELENE_OK : status;
 }
 
@@ -172,7 +172,7 @@ static bool knows_condition(selene_scheduler scheduler, const struct options *op
             fprintf(stderr, " %s", printable(names->ids[i].data, names->ids[i].length).text);
         fputc('\n', stderr);
     }
-    selene_task_ids_destroy(names);
+    selene_free(names);
     return is_known;
 }
 
@@ -211,6 +211,6 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
     if (status) fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
     else if (exit_code != EXIT_USAGE) exit_code = EXIT_DONE;
     workload_free(&stored);
-    selene_task_ids_destroy(ids);
+    selene_free(ids);
     return exit_code;
 }

@@ -74,7 +74,7 @@ static bool run_window(const struct session *session, const char *title,
         return false;
     }
     show_report(session, window, report);
-    selene_report_destroy(report);
+    selene_free(report);
     runner_forget(session->runner);
     if (session->options->store) keep_finished(session);
     return output_works(exit_code) && !runner_signal(session->runner);
@@ -87,7 +87,7 @@ static bool anything_left(const struct session *session) {
         selene_task_info *info;
         if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) continue;
         left = info->state < SELENE_STATE_SUCCEEDED;
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     return left;
 }
@@ -126,7 +126,7 @@ static bool has_failed(const struct session *session, const char *id, int64_t le
     failed = info->last_outcome == SELENE_OUTCOME_FAILED ||
              info->last_outcome == SELENE_OUTCOME_ABANDONED ||
              info->last_outcome == SELENE_OUTCOME_EXPIRED;
-    selene_task_info_destroy(info);
+    selene_free(info);
     return failed;
 }
 

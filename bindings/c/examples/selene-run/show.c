@@ -130,7 +130,7 @@ static struct text next_chance(const struct session *session, selene_text id) {
     else if (info->earliest_begin <= now(session)) strcpy(out.text, "next window");
     else if (info->recurrence == SELENE_RECURRENCE_CALENDAR) out = due_at(session, info);
     else out = from_now(session, info->earliest_begin);
-    selene_task_info_destroy(info);
+    selene_free(info);
     return out;
 }
 
@@ -156,7 +156,7 @@ void show_interrupted(const struct session *session) {
             else printf("attempt %u", (unsigned)info->failed_attempt);
             printf("; again: %s\n", again.text);
         }
-        selene_task_info_destroy(info);
+        selene_free(info);
     }
     write_out();
 }
@@ -307,7 +307,7 @@ static void show_missing_conditions(const struct session *session, selene_text i
     if (selene_condition_missing(session->scheduler, id.data, id.length, &names)) return;
     for (uint64_t i = 0; i < names->count; i++)
         printf("%s%s", i ? ", " : ": ", printable(names->ids[i].data, names->ids[i].length).text);
-    selene_task_ids_destroy(names);
+    selene_free(names);
 }
 
 /* The name that its handler would have. */
@@ -315,7 +315,7 @@ static void show_handler(const struct session *session, selene_text id) {
     selene_task_info *info = NULL;
     if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return;
     printf(" \"%s\"", printable(info->handler.data, info->handler.length).text);
-    selene_task_info_destroy(info);
+    selene_free(info);
 }
 
 static void show_reason(const struct session *session, selene_text id, const selene_reason *reason,
@@ -473,7 +473,7 @@ selene_status show_plan(const struct session *session) {
             show_missing(session, window, i, "would not run", &begun);
     printf("\n  %" PRIu64 " of %" PRIu64 " eligible would run\n\n", plan->run_count,
            plan->eligible);
-    selene_plan_destroy(plan);
+    selene_free(plan);
     return SELENE_OK;
 }
 
@@ -568,7 +568,7 @@ static void show_output(const struct session *session, selene_text id) {
         printf("  left %lld bytes: %s%s\n", (long long)length,
                printable(left->output.data, length < OUTPUT_SHOWN ? length : OUTPUT_SHOWN).text,
                length > OUTPUT_SHOWN ? " ..." : "");
-    selene_task_output_destroy(left);
+    selene_free(left);
 }
 
 selene_status show_task(const struct session *session, const char *id) {
@@ -587,7 +587,7 @@ selene_status show_task(const struct session *session, const char *id) {
     printf("  ");
     show_reasons(session, info->id, &session->options->window);
     puts("");
-    selene_task_info_destroy(info);
+    selene_free(info);
     return SELENE_OK;
 }
 
@@ -720,7 +720,7 @@ selene_status show_decisions(const struct session *session, uint32_t kinds) {
             status = selene_governor_ask(session->scheduler, kind, 0, &decision);
         if (status) return status;
         show_decision(session, decision);
-        selene_decision_destroy(decision);
+        selene_free(decision);
     }
     return SELENE_OK;
 }

@@ -213,6 +213,6 @@ selene_status show_waits(const struct session *session, const char *id) {
     if (status) return status;
     if (session->options->json) print_json(id, waits);
     else status = print_table(id, waits);
-    selene_waits_destroy(waits);
+    selene_free(waits);
     return status;
 }

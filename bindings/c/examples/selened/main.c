@@ -156,7 +156,7 @@ static int serve(const struct options *options, selene_scheduler scheduler, int 
            options->socket ? printable(options->socket, -1).text
                            : printable(store->path.data, store->path.length).text,
            options->socket ? "" : "-sock");
-    selene_store_info_destroy(store);
+    selene_free(store);
     return EXIT_DONE;
 }
 
@@ -175,7 +175,7 @@ static void tell_how_it_is(selene_scheduler scheduler, bool is_watched) {
     connected = clients->count;
     for (uint64_t i = 0; i < clients->count; i++)
         runs += clients->clients[i].runs;
-    selene_clients_destroy(clients);
+    selene_free(clients);
     tell_manager("%sSTATUS=%llu connected, %llu running%s%s", is_watched ? "WATCHDOG=1\n" : "",
                  connected, runs, *fleet ? "; " : "", fleet);
 }

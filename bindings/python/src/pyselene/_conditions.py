@@ -93,4 +93,4 @@ def names_of(engine: Any, function: Any, *arguments: Any) -> list[str]:
         _, _, count, names = read(_raw.selene_task_ids, address.value or 0)
         return [text(*item) for item in read_array(_raw.selene_text, names, count)]
     finally:
-        fast.selene_task_ids_destroy(target)
+        fast.selene_free(target)

@@ -167,4 +167,4 @@ def take_decision(address: int) -> Decision:
             ),
         )
     finally:
-        fast.selene_decision_destroy(ctypes.cast(address, ctypes.POINTER(_raw.selene_decision)))
+        fast.selene_free(address)

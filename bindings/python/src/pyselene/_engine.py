@@ -328,7 +328,7 @@ class Engine:
         if self.calls.selene_run_get(run.token, ctypes.byref(info)):
             return 0
         deadline: int = info.contents.deadline
-        self.calls.selene_run_info_destroy(info)
+        self.calls.selene_free(info)
         return deadline
 
     def progress(self, run: Run, done: int, total: int, text: bytes) -> None:
@@ -351,7 +351,7 @@ class Engine:
             _, _, data, length = read(_raw.selene_task_output, address.value or 0)
             return Output(ctypes.string_at(data, length))
         finally:
-            fast.selene_task_output_destroy(target)
+            fast.selene_free(target)
 
     def fleet_key(self, run: Run) -> tuple[int, int]:
         """What a run, and its task, are in their fleet."""
@@ -381,7 +381,7 @@ class Engine:
             runs = raw.state == _raw.SELENE_STATE_RUNNING
             return Record(raw.earliest_begin, raw.last_run, raw.attempts, runs)
         finally:
-            self.calls.selene_task_info_destroy(info)
+            self.calls.selene_free(info)
 
     def wait_for_stop(self, run: Run, latch: Latch, left: int | None) -> bool:
         """Waits until a run is asked to stop; on a virtual clock by advancing it."""

@@ -52,4 +52,4 @@ def pauses_of(engine: Engine) -> list[Pause]:
             for each in raw.contents.pauses[: raw.contents.count]
         ]
     finally:
-        library.selene_pauses_destroy(raw)
+        library.selene_free(raw)

@@ -1167,6 +1167,7 @@ class selene_node_info(Structure):
 SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_version_number": (c_uint32, ()),
     "selene_version_string": (c_char_p, ()),
+    "selene_free": (None, (c_void_p,)),
     "selene_status_name": (c_char_p, (c_int32,)),
     "selene_status_message": (c_char_p, (c_int32,)),
     "selene_status_detail": (c_char_p, ()),
@@ -1184,7 +1185,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_scheduler_enable": (c_int32, (c_uint64, c_uint32)),
     "selene_scheduler_pause": (c_int32, (c_uint64, c_uint32, c_char_p, c_int64, c_int64)),
     "selene_pause_list": (c_int32, (c_uint64, POINTER(POINTER(selene_pauses)))),
-    "selene_pauses_destroy": (None, (POINTER(selene_pauses),)),
     "selene_scheduler_next_wakeup": (c_int32, (c_uint64, POINTER(c_int64), POINTER(c_int64))),
     "selene_scheduler_prune": (c_int32, (c_uint64, POINTER(c_uint64))),
     "selene_scheduler_reset": (c_int32, (c_uint64,)),
@@ -1225,16 +1225,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_resume": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_resume_tag": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_uint64))),
     "selene_task_get": (c_int32, (c_uint64, c_char_p, c_int64, c_uint64, POINTER(POINTER(selene_task_info)))),
-    "selene_task_info_destroy": (None, (POINTER(selene_task_info),)),
     "selene_task_get_output": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_output)))),
-    "selene_task_output_destroy": (None, (POINTER(selene_task_output),)),
     "selene_task_list": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
     "selene_task_list_state": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_task_ids)))),
-    "selene_task_ids_destroy": (None, (POINTER(selene_task_ids),)),
     "selene_explanation_init": (c_int32, (POINTER(selene_explanation), c_uint32)),
     "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
     "selene_task_waits": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_waits)))),
-    "selene_waits_destroy": (None, (POINTER(selene_waits),)),
     "selene_group_info_init": (c_int32, (POINTER(selene_group_info), c_uint32)),
     "selene_group_set_limit": (c_int32, (c_uint64, c_char_p, c_int64, c_uint32)),
     "selene_group_pause": (c_int32, (c_uint64, c_char_p, c_int64)),
@@ -1247,7 +1243,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_cycle_next": (c_int32, (c_uint64, POINTER(c_int32), POINTER(selene_run_info), POINTER(c_int64))),
     "selene_cycle_end": (c_int32, (c_uint64, POINTER(POINTER(selene_report)))),
     "selene_cycle_drain": (c_int32, (c_uint64, c_int64)),
-    "selene_report_destroy": (None, (POINTER(selene_report),)),
     "selene_cycle_run": (c_int32, (c_uint64, POINTER(selene_window), POINTER(POINTER(selene_report)))),
     "selene_cycle_run_async": (
         c_int32,
@@ -1262,7 +1257,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         ),
     ),
     "selene_cycle_plan": (c_int32, (c_uint64, POINTER(selene_window), POINTER(POINTER(selene_plan)))),
-    "selene_plan_destroy": (None, (POINTER(selene_plan),)),
     "selene_lane_open": (c_int32, (c_uint64, POINTER(c_uint64))),
     "selene_lane_next": (
         c_int32,
@@ -1290,7 +1284,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_run_user": (c_int32, (c_uint64, POINTER(c_void_p))),
     "selene_run_set_output": (c_int32, (c_uint64, c_void_p, c_int64)),
     "selene_run_get": (c_int32, (c_uint64, POINTER(POINTER(selene_run_info)))),
-    "selene_run_info_destroy": (None, (POINTER(selene_run_info),)),
     "selene_conditions_set": (c_int32, (c_uint64, c_uint32, c_uint32)),
     "selene_conditions_get": (c_int32, (c_uint64, POINTER(c_uint32), POINTER(c_uint32))),
     "selene_condition_define": (c_int32, (c_uint64, c_char_p, c_int64)),
@@ -1307,7 +1300,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_log_set": (c_int32, (selene_log_fn, c_void_p, selene_destroy_fn)),
     "selene_store_findings_init": (c_int32, (POINTER(selene_store_findings), c_uint32)),
     "selene_store_get": (c_int32, (c_uint64, POINTER(POINTER(selene_store_info)))),
-    "selene_store_info_destroy": (None, (POINTER(selene_store_info),)),
     "selene_store_backup": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_store_check": (c_int32, (c_char_p, c_int64, POINTER(selene_store_findings))),
     "selene_store_salvage": (c_int32, (c_char_p, c_int64, c_char_p, c_int64, POINTER(selene_store_findings))),
@@ -1319,7 +1311,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_server_step": (c_int32, (c_uint64, POINTER(c_int64))),
     "selene_server_get": (c_int32, (c_uint64, POINTER(selene_server_info))),
     "selene_client_list": (c_int32, (c_uint64, POINTER(POINTER(selene_clients)))),
-    "selene_clients_destroy": (None, (POINTER(selene_clients),)),
     "selene_server_close": (c_int32, (c_uint64,)),
     "selene_scheduler_connect": (c_int32, (POINTER(selene_connect_options), POINTER(c_uint64))),
     "selene_signal_init": (c_int32, (POINTER(selene_signal), c_uint32)),
@@ -1330,7 +1321,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_governor_set_profile": (c_int32, (c_uint64, POINTER(selene_profile))),
     "selene_governor_ask": (c_int32, (c_uint64, c_int32, c_uint32, POINTER(POINTER(selene_decision)))),
     "selene_governor_last": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_decision)))),
-    "selene_decision_destroy": (None, (POINTER(selene_decision),)),
     "selene_balance_init": (c_int32, (POINTER(selene_balance), c_uint32)),
     "selene_ledger_get": (c_int32, (c_uint64, c_int32, POINTER(selene_balance))),
     "selene_ledger_report": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
@@ -1386,6 +1376,7 @@ class Functions:
     __slots__ = (
         "selene_version_number",
         "selene_version_string",
+        "selene_free",
         "selene_status_name",
         "selene_status_message",
         "selene_status_detail",
@@ -1403,7 +1394,6 @@ class Functions:
         "selene_scheduler_enable",
         "selene_scheduler_pause",
         "selene_pause_list",
-        "selene_pauses_destroy",
         "selene_scheduler_next_wakeup",
         "selene_scheduler_prune",
         "selene_scheduler_reset",
@@ -1424,16 +1414,12 @@ class Functions:
         "selene_task_resume",
         "selene_task_resume_tag",
         "selene_task_get",
-        "selene_task_info_destroy",
         "selene_task_get_output",
-        "selene_task_output_destroy",
         "selene_task_list",
         "selene_task_list_state",
-        "selene_task_ids_destroy",
         "selene_explanation_init",
         "selene_task_explain",
         "selene_task_waits",
-        "selene_waits_destroy",
         "selene_group_info_init",
         "selene_group_set_limit",
         "selene_group_pause",
@@ -1446,11 +1432,9 @@ class Functions:
         "selene_cycle_next",
         "selene_cycle_end",
         "selene_cycle_drain",
-        "selene_report_destroy",
         "selene_cycle_run",
         "selene_cycle_run_async",
         "selene_cycle_plan",
-        "selene_plan_destroy",
         "selene_lane_open",
         "selene_lane_next",
         "selene_lane_close",
@@ -1468,7 +1452,6 @@ class Functions:
         "selene_run_user",
         "selene_run_set_output",
         "selene_run_get",
-        "selene_run_info_destroy",
         "selene_conditions_set",
         "selene_conditions_get",
         "selene_condition_define",
@@ -1485,7 +1468,6 @@ class Functions:
         "selene_log_set",
         "selene_store_findings_init",
         "selene_store_get",
-        "selene_store_info_destroy",
         "selene_store_backup",
         "selene_store_check",
         "selene_store_salvage",
@@ -1497,7 +1479,6 @@ class Functions:
         "selene_server_step",
         "selene_server_get",
         "selene_client_list",
-        "selene_clients_destroy",
         "selene_server_close",
         "selene_scheduler_connect",
         "selene_signal_init",
@@ -1508,7 +1489,6 @@ class Functions:
         "selene_governor_set_profile",
         "selene_governor_ask",
         "selene_governor_last",
-        "selene_decision_destroy",
         "selene_balance_init",
         "selene_ledger_get",
         "selene_ledger_report",
@@ -1559,6 +1539,7 @@ class Functions:
 
     selene_version_number: Any
     selene_version_string: Any
+    selene_free: Any
     selene_status_name: Any
     selene_status_message: Any
     selene_status_detail: Any
@@ -1576,7 +1557,6 @@ class Functions:
     selene_scheduler_enable: Any
     selene_scheduler_pause: Any
     selene_pause_list: Any
-    selene_pauses_destroy: Any
     selene_scheduler_next_wakeup: Any
     selene_scheduler_prune: Any
     selene_scheduler_reset: Any
@@ -1597,16 +1577,12 @@ class Functions:
     selene_task_resume: Any
     selene_task_resume_tag: Any
     selene_task_get: Any
-    selene_task_info_destroy: Any
     selene_task_get_output: Any
-    selene_task_output_destroy: Any
     selene_task_list: Any
     selene_task_list_state: Any
-    selene_task_ids_destroy: Any
     selene_explanation_init: Any
     selene_task_explain: Any
     selene_task_waits: Any
-    selene_waits_destroy: Any
     selene_group_info_init: Any
     selene_group_set_limit: Any
     selene_group_pause: Any
@@ -1619,11 +1595,9 @@ class Functions:
     selene_cycle_next: Any
     selene_cycle_end: Any
     selene_cycle_drain: Any
-    selene_report_destroy: Any
     selene_cycle_run: Any
     selene_cycle_run_async: Any
     selene_cycle_plan: Any
-    selene_plan_destroy: Any
     selene_lane_open: Any
     selene_lane_next: Any
     selene_lane_close: Any
@@ -1641,7 +1615,6 @@ class Functions:
     selene_run_user: Any
     selene_run_set_output: Any
     selene_run_get: Any
-    selene_run_info_destroy: Any
     selene_conditions_set: Any
     selene_conditions_get: Any
     selene_condition_define: Any
@@ -1658,7 +1631,6 @@ class Functions:
     selene_log_set: Any
     selene_store_findings_init: Any
     selene_store_get: Any
-    selene_store_info_destroy: Any
     selene_store_backup: Any
     selene_store_check: Any
     selene_store_salvage: Any
@@ -1670,7 +1642,6 @@ class Functions:
     selene_server_step: Any
     selene_server_get: Any
     selene_client_list: Any
-    selene_clients_destroy: Any
     selene_server_close: Any
     selene_scheduler_connect: Any
     selene_signal_init: Any
@@ -1681,7 +1652,6 @@ class Functions:
     selene_governor_set_profile: Any
     selene_governor_ask: Any
     selene_governor_last: Any
-    selene_decision_destroy: Any
     selene_balance_init: Any
     selene_ledger_get: Any
     selene_ledger_report: Any

@@ -59,7 +59,7 @@ class _Taken:
 
     __slots__ = ("_exceptions", "_raw")
     # Kept here, as a module may be empty when the interpreter goes. weakref.finalize() takes as long as reading a row.
-    _destroy = fast.selene_report_destroy
+    _destroy = fast.selene_free
 
     def __init__(self, address: int, exceptions: Mapping[int, BaseException]) -> None:
         self._raw = ctypes.cast(address, ctypes.POINTER(_raw.selene_report))
@@ -311,4 +311,4 @@ def take_plan(address: int) -> Plan:
             ),
         )
     finally:
-        fast.selene_plan_destroy(ctypes.cast(address, ctypes.POINTER(_raw.selene_plan)))
+        fast.selene_free(address)

@@ -451,7 +451,7 @@ class Scheduler(CycleCalls):
         try:
             return store_info(address.value or 0)
         finally:
-            fast.selene_store_info_destroy(target)
+            fast.selene_free(target)
 
     @property
     def path(self) -> str | None:

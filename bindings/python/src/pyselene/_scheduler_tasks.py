@@ -240,7 +240,7 @@ class TaskCalls(HandlerCalls):
         try:
             info = task_info(address.value or 0)
         finally:
-            fast.selene_task_info_destroy(target)
+            fast.selene_free(target)
         entry = engine.calendars.entries.get(key) if info.by_calendar else None
         return info if entry is None else replace(info, calendar=entry.calendar)
 
@@ -305,7 +305,7 @@ class TaskCalls(HandlerCalls):
             _, _, count, ids = read(_raw.selene_task_ids, address.value or 0)
             return [text(*item) for item in read_array(_raw.selene_text, ids, count)]
         finally:
-            fast.selene_task_ids_destroy(target)
+            fast.selene_free(target)
 
     def tasks(self, tag: str | None = None, *, state: State | StateName | None = None) -> list[TaskInfo]:
         """The records of all tasks, or of those that carry a tag, or are in a state, in order of registration."""

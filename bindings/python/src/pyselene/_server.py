@@ -124,7 +124,7 @@ def clients_of(engine: Engine) -> list[Client]:
             for each in raw.contents.clients[: raw.contents.count]
         ]
     finally:
-        library.selene_clients_destroy(raw)
+        library.selene_free(raw)
 
 
 class Server:

@@ -159,4 +159,4 @@ def take_waits(key: str, address: int) -> Waits:
             tuple(text(*item) for item in read_array(_raw.selene_text, at_names, names)),
         )
     finally:
-        fast.selene_waits_destroy(ctypes.cast(address, ctypes.POINTER(_raw.selene_waits)))
+        fast.selene_free(address)

@@ -46,7 +46,7 @@ public final class Cycle: Sendable {
     var raw: UnsafeMutablePointer<selene_report>?
     try check(selene_cycle_end(handle, &raw))
     hasEnded.store(true, ordering: .relaxed)
-    defer { selene_report_destroy(raw) }
+    defer { selene_free(raw) }
     guard let raw else { throw .closed }
     return Report(raw.pointee)
   }

@@ -62,6 +62,6 @@ extension Scheduler {
   public func ask(_ kind: Kind) throws(SeleneError) -> Decision {
     var raw: UnsafeMutablePointer<selene_decision>?
     try check(selene_governor_ask(handle, kind.rawValue, 0, &raw))
-    return try owned(raw, selene_decision_destroy, Decision.init)
+    return try owned(raw, Decision.init)
   }
 }

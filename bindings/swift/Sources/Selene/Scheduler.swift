@@ -218,7 +218,7 @@ public final class Scheduler: Sendable {
     let status = selene_cycle_plan(handle, &raw, &plan)
     withExtendedLifetime(lent) {}
     try check(status)
-    return try owned(plan, selene_plan_destroy, Plan.init)
+    return try owned(plan, Plan.init)
   }
 
   /// Starts a thread that opens windows whenever something can run, until `stopDriver` or `close`.
@@ -272,15 +272,15 @@ public final class Scheduler: Sendable {
 
   /// What a call made, copied and freed.
   func owned<Raw, Made>(
-    _ raw: UnsafeMutablePointer<Raw>?, _ destroy: (UnsafeMutablePointer<Raw>?) -> Void, _ made: (Raw) -> Made
+    _ raw: UnsafeMutablePointer<Raw>?, _ made: (Raw) -> Made
   ) throws(SeleneError) -> Made {
-    defer { destroy(raw) }
+    defer { selene_free(raw) }
     guard let raw else { throw .closed }
     return made(raw.pointee)
   }
 
   private func ids(_ raw: UnsafeMutablePointer<selene_task_ids>?) throws(SeleneError) -> [String] {
-    try owned(raw, selene_task_ids_destroy) { strings($0.ids, $0.count) }
+    try owned(raw) { strings($0.ids, $0.count) }
   }
 
   /// Registers a task; what became of it.
@@ -299,7 +299,7 @@ public final class Scheduler: Sendable {
   public func task(_ id: String) throws(SeleneError) -> TaskInfo {
     var raw: UnsafeMutablePointer<selene_task_info>?
     try named(id) { selene_task_get(handle, $0, $1, 0, &raw) }
-    return try owned(raw, selene_task_info_destroy, TaskInfo.init)
+    return try owned(raw, TaskInfo.init)
   }
 
   /// The ids of all tasks, or of those with a tag.
@@ -382,7 +382,7 @@ public final class Scheduler: Sendable {
   public func output(of id: String) throws(SeleneError) -> [UInt8] {
     var raw: UnsafeMutablePointer<selene_task_output>?
     try named(id) { selene_task_get_output(handle, $0, $1, &raw) }
-    return try owned(raw, selene_task_output_destroy, \.output.array)
+    return try owned(raw, \.output.array)
   }
 
   /// Says why a task does not run now.
@@ -397,7 +397,7 @@ public final class Scheduler: Sendable {
   public func waits(_ id: String) throws(SeleneError) -> Waits {
     var raw: UnsafeMutablePointer<selene_waits>?
     try named(id) { selene_task_waits(handle, $0, $1, &raw) }
-    return try owned(raw, selene_waits_destroy, Waits.init)
+    return try owned(raw, Waits.init)
   }
 
   // MARK: pauses of kinds
@@ -429,7 +429,7 @@ public final class Scheduler: Sendable {
   public func pauses() throws(SeleneError) -> [Pause] {
     var raw: UnsafeMutablePointer<selene_pauses>?
     try check(selene_pause_list(handle, &raw))
-    return try owned(raw, selene_pauses_destroy) {
+    return try owned(raw) {
       UnsafeBufferPointer(start: $0.pauses, count: Int($0.count)).map(Pause.init)
     }
   }

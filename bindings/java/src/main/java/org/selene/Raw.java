@@ -16,6 +16,9 @@ final class Raw {
     /** The version of the library that is loaded, as text. */
     static native long selene_version_string();
 
+    /** Frees what a function has made: a report, a record, a list, a decision. */
+    static native void selene_free(long made);
+
     /** The name of a status without its prefix: "OK", "NOT_FOUND", … */
     static native long selene_status_name(int status);
 
@@ -66,9 +69,6 @@ final class Raw {
 
     /** Lists what selene_scheduler_pause holds back: first everywhere, then by pool, in the order of the bytes of their names. */
     static native void selene_pause_list(long scheduler, long outPauses);
-
-    /** Frees what selene_pause_list returned; NULL is ignored. */
-    static native void selene_pauses_destroy(long pauses);
 
     /** Says when it is worth opening the next window. */
     static native void selene_scheduler_next_wakeup(long scheduler, long outAt, long outDelay);
@@ -132,23 +132,14 @@ final class Raw {
     /** Reads a task's record: the live one, or else the last. */
     static native void selene_task_get(long scheduler, long id, long idLength, long position, long outInfo);
 
-    /** Frees what selene_task_get returned; NULL is ignored. */
-    static native void selene_task_info_destroy(long info);
-
     /** Reads what the last success of a task left (selene_run_set_output). */
     static native void selene_task_get_output(long scheduler, long id, long idLength, long outOutput);
-
-    /** Frees what selene_task_get_output returned; NULL is ignored. */
-    static native void selene_task_output_destroy(long output);
 
     /** Lists the ids of all tasks, or of those with a tag, in order of registration. */
     static native void selene_task_list(long scheduler, long tag, long tagLength, long outIds);
 
     /** Lists the ids of the tasks in a state, for example of those that failed, in order of registration. */
     static native void selene_task_list_state(long scheduler, int state, long outIds);
-
-    /** Frees a list of ids or names that a function returned; NULL is ignored. */
-    static native void selene_task_ids_destroy(long ids);
 
     /** Writes the defaults into explanation, as SELENE_EXPLANATION_INIT does. */
     static native void selene_explanation_init(long explanation, int structSize);
@@ -158,9 +149,6 @@ final class Raw {
 
     /** Gives where the time of a task went since it was last due, or since it was registered if it was due only once. */
     static native void selene_task_waits(long scheduler, long id, long idLength, long outWaits);
-
-    /** Frees what selene_task_waits returned; NULL is ignored. */
-    static native void selene_waits_destroy(long waits);
 
     /** Writes the defaults into info, as SELENE_GROUP_INFO_INIT does. */
     static native void selene_group_info_init(long info, int structSize);
@@ -198,9 +186,6 @@ final class Raw {
     /** Starts nothing more in a cycle, and gives its runs a grace period. */
     static native void selene_cycle_drain(long cycle, long grace);
 
-    /** Frees what selene_cycle_end and selene_cycle_run returned; NULL is ignored. */
-    static native void selene_report_destroy(long report);
-
     /** Runs a whole cycle and returns its report by the deadline, whatever the handlers do. */
     static native void selene_cycle_run(long scheduler, long window, long outReport);
 
@@ -210,9 +195,6 @@ final class Raw {
 
     /** Gives what such a window would pick now if every run took its estimate. */
     static native void selene_cycle_plan(long scheduler, long window, long outPlan);
-
-    /** Frees what selene_cycle_plan returned; NULL is ignored. */
-    static native void selene_plan_destroy(long plan);
 
     /** Opens a lane of a cycle that was begun with SELENE_WINDOW_LANES, or of a pulled one that has not given a run yet, whose runs are taken through lanes from then on. */
     static native void selene_lane_open(long cycle, long outLane);
@@ -266,9 +248,6 @@ final class Raw {
     /** Repeats what a handler was given, until the run has come back: for hosts that pass on the token alone, since what a callback is given lives only until it returns. */
     static native void selene_run_get(long run, long outInfo);
 
-    /** Frees what selene_run_get returned; NULL is ignored. */
-    static native void selene_run_info_destroy(long info);
-
     /** Sets whether some constraints are satisfied, in one call, and clears those of the last such call that it does not name. */
     static native void selene_conditions_set(long scheduler, int constraints, int satisfied);
 
@@ -317,9 +296,6 @@ final class Raw {
     /** Gives where and how a scheduler stores its tasks. */
     static native void selene_store_get(long scheduler, long outInfo);
 
-    /** Frees what selene_store_get returned; NULL is ignored. */
-    static native void selene_store_info_destroy(long info);
-
     /** Copies the store of a scheduler, as it is now, into a new file while it is in use. */
     static native void selene_store_backup(long scheduler, long path, long pathLength);
 
@@ -354,9 +330,6 @@ final class Raw {
     /** Lists the processes that are connected to the servers of a scheduler, the latest first. */
     static native void selene_client_list(long scheduler, long outClients);
 
-    /** Frees what selene_client_list returned; NULL is ignored. */
-    static native void selene_clients_destroy(long clients);
-
     /** Ends a server and removes its socket. */
     static native void selene_server_close(long server);
 
@@ -386,9 +359,6 @@ final class Raw {
 
     /** Reads the last decision about a kind, of selene_governor_ask or of the driver. */
     static native void selene_governor_last(long scheduler, int kind, long outDecision);
-
-    /** Frees what selene_governor_ask or _last returned; NULL is ignored. */
-    static native void selene_decision_destroy(long decision);
 
     /** Writes the defaults into balance, as SELENE_BALANCE_INIT does. */
     static native void selene_balance_init(long balance, int structSize);

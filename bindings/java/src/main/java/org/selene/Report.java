@@ -101,7 +101,7 @@ public record Report(
             try {
                 return of(Struct.at(report, Layout.Report.SIZE));
             } finally {
-                Raw.selene_report_destroy(report);
+                Raw.selene_free(report);
             }
         }
     }

@@ -292,7 +292,7 @@ public final class Scheduler implements AutoCloseable {
             try {
                 return Plan.of(Struct.at(out.getLong(0), Layout.Plan.SIZE));
             } finally {
-                Raw.selene_plan_destroy(out.getLong(0));
+                Raw.selene_free(out.getLong(0));
             }
         }
     }
@@ -339,7 +339,7 @@ public final class Scheduler implements AutoCloseable {
     /** Whether a kind deserves a window now, and why. */
     public Decision ask(Kind kind) {
         long made = number(out -> Raw.selene_governor_ask(handle, kind.number(), 0, out));
-        return owned(made, at -> Decision.of(Struct.at(at, Layout.Decision.SIZE)), Raw::selene_decision_destroy);
+        return owned(made, at -> Decision.of(Struct.at(at, Layout.Decision.SIZE)));
     }
 
     // ---- events ----
@@ -415,11 +415,11 @@ public final class Scheduler implements AutoCloseable {
     }
 
     /** What a call makes, and what frees it. */
-    private static <T> T owned(long made, LongFunction<T> copied, Out destroyed) {
+    private static <T> T owned(long made, LongFunction<T> copied) {
         try {
             return copied.apply(made);
         } finally {
-            destroyed.call(made);
+            Raw.selene_free(made);
         }
     }
 
@@ -429,8 +429,7 @@ public final class Scheduler implements AutoCloseable {
                 at -> {
                     Struct raw = Struct.at(at, Layout.TaskIds.SIZE);
                     return raw.texts(Layout.TaskIds.IDS, raw.getLong(Layout.TaskIds.COUNT));
-                },
-                Raw::selene_task_ids_destroy);
+                });
     }
 
     /** Registers a task; what became of it. */
@@ -479,7 +478,7 @@ public final class Scheduler implements AutoCloseable {
     /** A task's record; {@link Status#NOT_FOUND}: there is none of that id. */
     public TaskInfo get(String id) {
         long made = counted(id, (text, length, out) -> Raw.selene_task_get(handle, text, length, 0, out));
-        return owned(made, at -> TaskInfo.of(Struct.at(at, Layout.TaskInfo.SIZE)), Raw::selene_task_info_destroy);
+        return owned(made, at -> TaskInfo.of(Struct.at(at, Layout.TaskInfo.SIZE)));
     }
 
     /** The ids of all tasks. */
@@ -552,8 +551,7 @@ public final class Scheduler implements AutoCloseable {
         long made = counted(id, (text, length, out) -> Raw.selene_task_get_output(handle, text, length, out));
         byte[] output = owned(
                 made,
-                at -> Struct.at(at, Layout.TaskOutput.SIZE).bytes(Layout.TaskOutput.OUTPUT),
-                Raw::selene_task_output_destroy);
+                at -> Struct.at(at, Layout.TaskOutput.SIZE).bytes(Layout.TaskOutput.OUTPUT));
         return output.length == 0 ? null : output;
     }
 
@@ -571,7 +569,7 @@ public final class Scheduler implements AutoCloseable {
     /** Says where the time of a task went since it was last due, or registered. */
     public Waits waits(String id) {
         long made = counted(id, (text, length, out) -> Raw.selene_task_waits(handle, text, length, out));
-        return owned(made, at -> Waits.of(Struct.at(at, Layout.Waits.SIZE)), Raw::selene_waits_destroy);
+        return owned(made, at -> Waits.of(Struct.at(at, Layout.Waits.SIZE)));
     }
 
     // ---- conditions of the host ----
@@ -705,8 +703,7 @@ public final class Scheduler implements AutoCloseable {
                 at -> {
                     Struct raw = Struct.at(at, Layout.Pauses.SIZE);
                     return raw.list(Layout.Pauses.PAUSES, raw.getLong(Layout.Pauses.COUNT), Layout.Pause.SIZE, Pause::of);
-                },
-                Raw::selene_pauses_destroy);
+                });
     }
 
     // ---- the store ----
