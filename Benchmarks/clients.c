@@ -38,7 +38,7 @@ static void serve(void) {
 }
 
 static void enqueue(int which, int clients) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     to.path = (selene_text){file_of("clients"), -1};
     to.wait = 10 * SELENE_SECOND;

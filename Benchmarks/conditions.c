@@ -23,14 +23,14 @@ static selene_scheduler filled(unsigned tasks, unsigned sets, int constraints) {
         stop_if(selene_condition_set(scheduler, names[i], -1, 1), "set");
     }
     for (unsigned i = 0; i < tasks; i++) {
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         selene_text asked[6];
         char id[32];
         task.id = (selene_text){id, snprintf(id, sizeof id, "task-%011u", i)};
         task.schedule = SELENE_SCHEDULE_STANDING;
         task.handler = SELENE_TEXT("work");
         task.priority = (int32_t)(1 + i % 5);
-        task.expected_response = 0;
+        task.expected_response = SELENE_NONE;
         task.conditions = asked;
         if (constraints) task.constraints = i % sets * FIRST_CONSTRAINT;
         for (unsigned bit = 0; bit < 6 && !constraints; bit++)

@@ -39,7 +39,7 @@ static struct way ways[WAYS] = {{.name = "here"},
 /* ---- owners ------------------------------------------------------------------------------- */
 
 static selene_scheduler open_one(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
     stop_if(selene_scheduler_open(&options, &scheduler), "open");
@@ -49,7 +49,7 @@ static selene_scheduler open_one(void) {
 /** Serves until it is killed. */
 static void serve(const struct way *way, int ready) {
     selene_scheduler scheduler = open_one();
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     selene_server server = 0;
     struct pollfd polled = {-1, POLLIN, 0};
     terms.path = (selene_text){way->path, -1};
@@ -76,7 +76,7 @@ static void start_owner(struct way *way) {
 }
 
 static selene_scheduler connect_to(const struct way *way) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     to.path = (selene_text){way->path, -1};
     stop_if(selene_scheduler_connect(&to, &connection), "connect");
@@ -99,17 +99,17 @@ static double processor_of(pid_t process) {
 /* ---- tasks and runs --------------------------------------------------------------------- */
 
 static void register_one(struct way *way, const char *id, int32_t kind) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = (selene_text){id, -1};
     task.handler = (selene_text){"work", -1};
     task.kind = kind;
     task.schedule = SELENE_SCHEDULE_ONCE;
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     stop_if(selene_task_register(way->scheduler, &task, NULL), id);
 }
 
 static void furnish(struct way *way) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     char id[32];
     stop_if(selene_handler_register(way->scheduler, "work", -1, NULL, NULL, NULL, NULL), "handler");
     for (int i = 0; i < rounds * CALLS + TASKS; i++) {
@@ -135,7 +135,7 @@ static void ask_now(struct way *way) {
 }
 
 static void ask_why(struct way *way) {
-    selene_explanation why = SELENE_EXPLANATION_INIT;
+    selene_explanation why = SELENE_INIT(selene_explanation);
     char id[32];
     snprintf(id, sizeof id, "refresh-%d", rounds * CALLS + TASKS - 1);
     stop_if(selene_task_explain(way->scheduler, id, -1, &why), "explain");
@@ -154,7 +154,7 @@ static void enqueue(struct way *way) {
 }
 
 static void pull(struct way *way) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = 0;
     stop_if(selene_cycle_next(way->pulled, &step, &run, NULL), "next");
     stop_if(step != SELENE_STEP_RUN || selene_run_complete(run.run, SELENE_OUTCOME_NO_DATA),
@@ -162,7 +162,7 @@ static void pull(struct way *way) {
 }
 
 static void take(struct way *way) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = 0;
     static int has_run[WAYS];
     int32_t before = has_run[way - ways]++ ? SELENE_OUTCOME_NO_DATA : SELENE_OUTCOME_NONE;

@@ -27,7 +27,7 @@ static double median(size_t count) {
 
 /** Any number of tasks, all constraints satisfied, and the handler "work". */
 static selene_scheduler open_for_work(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     options.max_pending_refresh = SELENE_UNLIMITED;
     stop_if(selene_scheduler_open(&options, &scheduler), "open");
@@ -38,7 +38,7 @@ static selene_scheduler open_for_work(void) {
 
 /** A begin with its end. */
 MEASURE_UNUSED static double begins(selene_scheduler scheduler) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     for (int i = 0; i < WINDOWS; i++) {
         selene_cycle cycle;
         const int64_t begun = now();
@@ -69,7 +69,7 @@ static void end_window(selene_cycle cycle, struct under_way *out) {
 /** A `next`, and the `complete` of the run that has been under way for longest once so many are. Where all tasks had their
  *  run in a window, another begins. */
 MEASURE_UNUSED static double decisions(selene_scheduler scheduler, size_t wanted, uint32_t flags) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle;
     struct under_way out = {{0}, 0, 0};
     int picked = 0;
@@ -78,7 +78,7 @@ MEASURE_UNUSED static double decisions(selene_scheduler scheduler, size_t wanted
     window.flags = flags;
     stop_if(selene_cycle_begin(scheduler, &window, &cycle), "begin");
     for (int i = 0; i < RUNS;) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t step = 0;
         const int64_t begun = now();
         if (out.count == wanted) complete_oldest(&out);

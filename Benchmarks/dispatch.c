@@ -68,7 +68,7 @@ static selene_run_fn closure_of(selene_run_fn body) {
 
 /* Calls that the compiler cannot see through. */
 static double bare_calls(selene_run_fn volatile handler) {
-    static selene_run_info info = SELENE_RUN_INFO_INIT;
+    static selene_run_info info = SELENE_INIT(selene_run_info);
     struct counter counter = {0, 0};
     int64_t begin = now();
     for (int i = 0; i < RUNS; i++)
@@ -80,8 +80,8 @@ static double bare_calls(selene_run_fn volatile handler) {
 
 static selene_scheduler open_with(uint64_t tasks, selene_run_fn handler, struct counter *counter) {
     selene_scheduler scheduler = 0;
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_task task = SELENE_INIT(selene_task);
     char id[32];
     /* Windows end while other lanes are in the handler, which is not stuck because of that. */
     options.max_overrun_per_handler = 1024;
@@ -91,7 +91,7 @@ static selene_scheduler open_with(uint64_t tasks, selene_run_fn handler, struct 
             "handler");
     stop_if(selene_conditions_set(scheduler, CONDITIONS, CONDITIONS), "conditions");
     task.handler = SELENE_TEXT("count");
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     for (uint64_t i = 0; i < tasks; i++) {
         task.id.data = id;
         task.schedule = SELENE_SCHEDULE_STANDING;
@@ -103,7 +103,7 @@ static selene_scheduler open_with(uint64_t tasks, selene_run_fn handler, struct 
 
 static double pushed(selene_scheduler scheduler, struct counter *counter, int runs, uint32_t flags,
                      uint32_t lanes) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     int before = __atomic_load_n(&counter->runs, __ATOMIC_RELAXED);
     int64_t begin = now();
     __atomic_store_n(&counter->last, before + runs, __ATOMIC_RELAXED);
@@ -119,8 +119,8 @@ static double pushed(selene_scheduler scheduler, struct counter *counter, int ru
 
 static double pulled(selene_scheduler scheduler, struct counter *counter, int runs) {
     selene_run_fn volatile handler = only_count;
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step;
     int64_t begin = now();

@@ -12,7 +12,8 @@
 /** Says what failed, and the library's detail, and ends. */
 MEASURE_UNUSED static void stop_if(int failed, const char *what) {
     if (!failed) return;
-    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, selene_status_detail());
+    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what,
+            selene_error_last()->message.data);
     exit(1);
 }
 

@@ -14,13 +14,13 @@
 static selene_scheduler graph(unsigned tasks, unsigned edges) {
     selene_scheduler scheduler = open_for_work();
     for (unsigned i = 0; i < tasks; i++) {
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         selene_text after[MOST_EDGES];
         char id[32], names[MOST_EDGES][32];
         task.id = (selene_text){id, snprintf(id, sizeof id, "task-%011u", i)};
         task.handler = SELENE_TEXT("work");
         task.schedule = SELENE_SCHEDULE_ONCE;
-        task.expected_response = 0;
+        task.expected_response = SELENE_NONE;
         task.after = after;
         task.after_count = i < LAYER ? 0 : edges;
         for (unsigned k = 0; k < task.after_count; k++) {
@@ -33,8 +33,8 @@ static selene_scheduler graph(unsigned tasks, unsigned edges) {
 }
 
 static void run_all(selene_scheduler scheduler, unsigned tasks) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle;
     int32_t step = SELENE_STEP_RUN;
     window.budget = SELENE_HOUR;

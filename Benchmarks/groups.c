@@ -15,13 +15,13 @@ static selene_scheduler filled(unsigned tasks, unsigned groups, unsigned sets) {
     /* Nothing is read of the system, which is another cost. */
     stop_if(selene_conditions_set(scheduler, 255, 255), "constraints");
     for (unsigned i = 0; i < tasks; i++) {
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         char id[32], group[32];
         task.id = (selene_text){id, snprintf(id, sizeof id, "task-%011u", i)};
         task.schedule = SELENE_SCHEDULE_STANDING;
         task.handler = SELENE_TEXT("work");
         task.priority = (int32_t)(1 + i % 5);
-        task.expected_response = 0;
+        task.expected_response = SELENE_NONE;
         task.constraints = i / (groups ? groups : 1) % sets * FIRST_CONSTRAINT;
         if (groups) {
             task.group =

@@ -21,17 +21,17 @@
 
 static void need(selene_status status, const char *what) {
     if (status == SELENE_OK) return;
-    fprintf(stderr, "instructions: %s: %s\n", what, selene_status_detail());
+    fprintf(stderr, "instructions: %s: %s\n", what, selene_error_last()->message.data);
     exit(1);
 }
 
 int main(int count, char **arguments) {
     int runs = count > 1 ? atoi(arguments[1]) : 10;
     int windows = count > 2 ? atoi(arguments[2]) : 500;
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     char id[32];
 
     if (count > 3 && !strcmp(arguments[3], "freshness")) options.flags = SELENE_OPTIONS_FRESHNESS;
@@ -39,7 +39,7 @@ int main(int count, char **arguments) {
     need(selene_handler_register(scheduler, "count", -1, NULL, NULL, NULL, NULL), "handler");
     need(selene_conditions_set(scheduler, CONDITIONS, CONDITIONS), "conditions");
     task.handler = SELENE_TEXT("count");
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     for (int i = 0; i < TASKS; i++) {
         task.id.data = id;
         task.schedule = SELENE_SCHEDULE_STANDING;
@@ -50,7 +50,7 @@ int main(int count, char **arguments) {
         selene_cycle cycle = 0;
         need(selene_cycle_begin(scheduler, &window, &cycle), "begin");
         for (int run = 0; run < runs; run++) {
-            selene_run_info info = SELENE_RUN_INFO_INIT;
+            selene_run_info info = SELENE_INIT(selene_run_info);
             int32_t step = 0;
             need(selene_cycle_next(cycle, &step, &info, NULL), "next");
             need(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA), "complete");

@@ -32,7 +32,7 @@ static void stay(selene_run run, const selene_run_info *info, void *context) {
 }
 
 static void enqueue(const char *id, const char *handler) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = (selene_text){id, -1};
     task.handler = (selene_text){handler, -1};
     task.schedule = SELENE_SCHEDULE_ONCE;
@@ -41,8 +41,8 @@ static void enqueue(const char *id, const char *handler) {
 }
 
 static void measure(const char *way, int count, int beside) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     double *samples = malloc((size_t)count * sizeof *samples);
     options.max_pending_refresh = SELENE_UNLIMITED;
     driver.refresh_lanes = 4;

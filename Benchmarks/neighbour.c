@@ -47,7 +47,7 @@ static void run_neighbour(selene_run run, const selene_run_info *info, void *con
 }
 
 static void add(const struct host *host, const char *id, int32_t priority) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = (selene_text){id, -1};
     task.schedule = SELENE_SCHEDULE_PERIODIC;
     task.period = SELENE_SECOND;
@@ -57,8 +57,8 @@ static void add(const struct host *host, const char *id, int32_t priority) {
 }
 
 static void open_host(struct host *host, int neighbour) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     host->neighbour = neighbour;
     options.max_pending_refresh = SELENE_UNLIMITED;
     driver.refresh_lanes = 4;

@@ -52,7 +52,7 @@ static void tick(selene_run run, const selene_run_info *info, void *context) {
 }
 
 static void run_pool(const char *name, selene_run_fn handler) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     to.path = (selene_text){file_of("pools"), -1};
     to.pool = (selene_text){name, -1};
@@ -73,7 +73,7 @@ static void ask_for(selene_scheduler scheduler, int number, const char *handler,
         task_of(id, number, period ? SELENE_SCHEDULE_PERIODIC : SELENE_SCHEDULE_ONCE);
     task.handler = (selene_text){handler, -1};
     task.period = period;
-    task.expected_response = -1;
+    task.expected_response = 0;
     stop_if(selene_task_register(scheduler, &task, NULL), "register");
 }
 

@@ -38,7 +38,7 @@ static uint32_t order;
 
 /* With a clock of the host's own, so that tasks can be as old as is wanted, or with the system's. */
 static selene_scheduler open_one(selene_clock_fn clock) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     clock_now = POPULATION_SECOND;
     options.clock = clock;
@@ -60,7 +60,7 @@ static void describe(selene_task *task, char id[17], uint64_t number, uint64_t t
         {"group-0", 7}, {"group-1", 7}, {"group-2", 7}, {"group-3", 7}, {"group-4", 7},
         {"group-5", 7}, {"group-6", 7}, {"group-7", 7}, {"group-8", 7}, {"group-9", 7}};
     struct member member = member_of(number, tasks);
-    *task = (selene_task)SELENE_TASK_INIT;
+    *task = (selene_task)SELENE_INIT(selene_task);
     task->schedule = SELENE_SCHEDULE_STANDING;
     task->id = (selene_text){id, write_id(id, number)};
     task->handler = SELENE_TEXT("work");
@@ -73,7 +73,7 @@ static void describe(selene_task *task, char id[17], uint64_t number, uint64_t t
 /* Nothing but an id and the handler's name. */
 static void describe_plain(selene_task *task, char id[17], uint64_t number, uint64_t tasks) {
     (void)tasks;
-    *task = (selene_task)SELENE_TASK_INIT;
+    *task = (selene_task)SELENE_INIT(selene_task);
     task->schedule = SELENE_SCHEDULE_STANDING;
     task->id = (selene_text){id, write_id(id, number)};
     task->handler = SELENE_TEXT("work");
@@ -126,7 +126,7 @@ static selene_scheduler measure_register(uint64_t tasks, selene_clock_fn clock,
 
 /* Begin and all picks of a window of 30 s, if each run took its estimate. */
 static double decide(selene_scheduler scheduler, selene_plan **out_plan) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     int64_t begin = now();
     stop_if(selene_cycle_plan(scheduler, &window, out_plan), "plan");
     return (double)(now() - begin);
@@ -173,8 +173,8 @@ static void measure_cycle(selene_scheduler scheduler, uint64_t tasks) {
     static double next[MOST_SAMPLES], complete[MOST_SAMPLES], cycles[301];
     int runs = 0;
     for (int i = 0; i < 301; i++) {
-        selene_window window = SELENE_WINDOW_INIT;
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_window window = SELENE_INIT(selene_window);
+        selene_run_info info = SELENE_INIT(selene_run_info);
         selene_cycle cycle = 0;
         int32_t step = SELENE_STEP_RUN;
         int64_t begin = now(), before, between;
@@ -225,7 +225,7 @@ static void measure_questions(selene_scheduler scheduler, uint64_t tasks) {
     }
     found("next wake-up", "Selene", tasks, "ns", samples, 301);
     for (int i = 0; i < 301; i++) {
-        selene_explanation explanation = SELENE_EXPLANATION_INIT;
+        selene_explanation explanation = SELENE_INIT(selene_explanation);
         int64_t length = write_id(id, chance(tasks)), begin = now();
         stop_if(selene_task_explain(scheduler, id, length, &explanation), "explain");
         samples[i] = (double)(now() - begin);

@@ -104,8 +104,8 @@ static void plain_complete(struct plain *plain, int64_t sequence) {
 /* ---- selene ------------------------------------------------------------------- */
 
 static void run_cycle(selene_scheduler scheduler, int number) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step;
     int runs = 0;
@@ -152,8 +152,8 @@ static double turn_register(selene_scheduler scheduler, struct plain *plain, int
 static double turn_life(selene_scheduler scheduler, struct plain *plain, int number) {
     char id[32];
     selene_task task = task_of(id, 1000000 + number, SELENE_SCHEDULE_ONCE);
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step;
     int64_t begin = now();

@@ -40,7 +40,7 @@ MEASURE_UNUSED static void remove_file(const char *name) {
 }
 
 MEASURE_UNUSED static selene_scheduler open_store(const char *name, int relaxed) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     if (name) options.path = (selene_text){file_of(name), -1};
     if (relaxed) options.flags |= SELENE_OPTIONS_RELAXED;
@@ -52,12 +52,12 @@ MEASURE_UNUSED static selene_scheduler open_store(const char *name, int relaxed)
 }
 
 MEASURE_UNUSED static selene_task task_of(char *id, int number, int schedule) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id.data = id;
     task.id.length = snprintf(id, 32, "task.%011d", number);
     task.handler = SELENE_TEXT("work");
     task.schedule = schedule;
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     return task;
 }
 

@@ -13,7 +13,7 @@
 static selene_scheduler filled(unsigned tasks) {
     selene_scheduler scheduler = open_for_work();
     for (unsigned i = 0; i < tasks; i++) {
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         char id[32];
         task.id = (selene_text){id, snprintf(id, sizeof id, "task-%011u", i)};
         task.schedule = SELENE_SCHEDULE_STANDING;
@@ -32,7 +32,7 @@ static double live(selene_scheduler scheduler, unsigned entries) {
         stop_if(selene_conditions_set(scheduler, CONDITIONS, i % 2 ? CONDITIONS : 0), "flip");
         if (count < QUESTIONS) samples[count++] = since(begun);
         selene_cycle cycle = 0;
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         int32_t step = 0;
         stop_if(selene_cycle_begin(scheduler, NULL, &cycle), "begin");
         stop_if(selene_cycle_next(cycle, &step, &run, NULL), "next");

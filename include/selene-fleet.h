@@ -10,8 +10,8 @@
  *
  *     #include <selene-fleet.h>
  *
- *     selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;
- *     selene_task task = SELENE_TASK_INIT;
+ *     selene_fleet_options options = SELENE_INIT(selene_fleet_options);
+ *     selene_task task = SELENE_INIT(selene_task);
  *     selene_fleet fleet = 0;
  *     selene_worker worker = 0;
  *     options.dsn = SELENE_TEXT("dbname=app");
@@ -25,8 +25,7 @@
  *
  * The conventions are those of selene.h: status, time, text, ownership, structs, threads, memory. The differences:
  *
- * Status. selene_fleet_detail says what was wrong in this thread's last failed call of this library, and
- *   selene_fleet_fault the same as data. Any function that takes a handle may answer INVALID_HANDLE and FORKED. Any
+ * Status. selene_fleet_error says what was wrong in this thread's last failed call of this library. Any function that takes a handle may answer INVALID_HANDLE and FORKED. Any
  *   that talks to the database may answer these, which are not repeated below:
  *     OWNER_AWAY       the database cannot be reached, or the connection was lost or silent for the option timeout; nothing
  *                      was changed. The next call connects again
@@ -74,7 +73,7 @@ extern "C" {
 /** A fleet, to a program that registers, inspects and manages tasks. 0 is none. */
 typedef uint64_t selene_fleet;
 
-/** Where a fleet is. Initialise with SELENE_FLEET_OPTIONS_INIT. Since: 0.2. */
+/** Where a fleet is. Since: 0.2. */
 typedef struct selene_fleet_options {
     uint32_t struct_size;
     /** 0. */
@@ -97,12 +96,6 @@ typedef struct selene_fleet_options {
     int64_t timeout;
 } selene_fleet_options;
 
-#define SELENE_FLEET_OPTIONS_INIT                                                                  \
-    {                                                                                              \
-        SELENE_SIZE(selene_fleet_options), 0, {NULL, 0}, {NULL, 0}, {"selene", 6}, {"default", 7}, \
-            10 * SELENE_SECOND, 30 * SELENE_SECOND                                                 \
-    }
-
 /** Bytes that a function returns, followed by a NUL that is not counted. Since: 0.2. */
 typedef struct selene_fleet_bytes {
     uint32_t struct_size;
@@ -111,39 +104,17 @@ typedef struct selene_fleet_bytes {
 } selene_fleet_bytes;
 
 /**
- * What exactly was wrong in this thread's last failed call of this library.
+ * What was wrong in this thread's last failed call of this library, as selene_error_last says it of those of selene.h.
  *
- * Messages of the database are given verbatim. A successful call leaves it as it is, except selene_fleet_install and
- * selene_fleet_register_batch; "" if no call of this thread failed yet.
- *
- * Ownership: the library's; valid until this thread's next call of this library that fails. Cannot fail. Thread: any, each has
- * its own. Since: 0.2.
- */
-SELENE_API const char *selene_fleet_detail(void);
-
-/**
- * The parts of selene_fleet_detail, as selene_status_fault has those of selene_status_detail.
- *
- * What the database and the functions of the fleet refuse has its words in problem, and no numbers; field is "fleet" or "".
+ * Messages of the database are given verbatim, as the problem, without numbers; field is "fleet" or "". A successful call leaves
+ * it as it is, except selene_fleet_install and selene_fleet_register_batch.
  *
  * @return never NULL
  *
  * Ownership: the library's, with its texts; valid until this thread's next call of this library that fails. Cannot fail.
  * Thread: any, each has its own. Since: 0.2.
  */
-SELENE_API const selene_fault *selene_fleet_fault(void);
-
-/**
- * Writes the defaults into options, as SELENE_FLEET_OPTIONS_INIT does.
- *
- * @param options      where to write
- * @param struct_size  sizeof(selene_fleet_options) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_fleet_options_init(selene_fleet_options *options,
-                                                   uint32_t struct_size);
+SELENE_API const selene_error *selene_fleet_error(void);
 
 /**
  * Opens a fleet. It connects when it is first used, so the database need not be there yet.
@@ -170,7 +141,7 @@ SELENE_API selene_status selene_fleet_close(selene_fleet fleet, int64_t grace);
 /**
  * Creates the schema of a fleet, or upgrades it to this release and keeps what is there, in one transaction.
  *
- * After OK selene_fleet_detail has the warnings of the database, for example that roles are missing and may not be
+ * After OK the message of selene_fleet_error has the warnings of the database, for example that roles are missing and may not be
  * created; "" if there were none.
  *
  * @param options     where; NULL for all defaults
@@ -187,7 +158,7 @@ SELENE_API selene_status selene_fleet_install(const selene_fleet_options *option
  *  TASK
  * ========================================================================= */
 
-/** Where a task of a fleet goes. Initialise with SELENE_FLEET_PLACE_INIT. Since: 0.2. */
+/** Where a task of a fleet goes. Since: 0.2. */
 typedef struct selene_fleet_place {
     uint32_t struct_size;
     /** 0. */
@@ -198,9 +169,6 @@ typedef struct selene_fleet_place {
     const selene_text *labels;
     uint64_t label_count;
 } selene_fleet_place;
-
-#define SELENE_FLEET_PLACE_INIT                                                                    \
-    { SELENE_SIZE(selene_fleet_place), 0, {NULL, 0}, NULL, 0 }
 
 /** A task of a fleet: the live record of an id, or else the last. Made by selene_fleet_get, and by selene_fleet_list.
  *  Since: 0.2. */
@@ -255,7 +223,7 @@ enum {
     SELENE_FLEET_EVERY_QUEUE = 1
 };
 
-/** Which tasks selene_fleet_list gives. Initialise with SELENE_FLEET_FILTER_INIT. Since: 0.2. */
+/** Which tasks selene_fleet_list gives. Since: 0.2. */
 typedef struct selene_fleet_filter {
     uint32_t struct_size;
     /** SELENE_FLEET_ bits; default none. */
@@ -264,16 +232,14 @@ typedef struct selene_fleet_filter {
     selene_text queue;
     /** Those that have this tag; default: empty, all. */
     selene_text tag;
-    /** Those in this state, a SELENE_STATE_ number; default −1: all. Tasks that have ended are not listed. */
-    int32_t state;
+    /** Those in this state, 1u << a SELENE_STATE_ number; default 0: all; several bits: UNSUPPORTED. Tasks that have ended are
+     *  not listed. */
+    uint32_t states;
     /** At most this many: 1 … 1 000; default 100. */
     uint32_t most;
     /** Those after this number: next of the previous page; default 0: from the first on. */
     int64_t after;
 } selene_fleet_filter;
-
-#define SELENE_FLEET_FILTER_INIT                                                                   \
-    { SELENE_SIZE(selene_fleet_filter), 0, {NULL, 0}, {NULL, 0}, -1, 100, 0 }
 
 /** Some tasks of a fleet, by number. Made by selene_fleet_list. Since: 0.2. */
 typedef struct selene_fleet_page {
@@ -305,17 +271,6 @@ typedef struct selene_fleet_explanation {
 } selene_fleet_explanation;
 
 /**
- * Writes the defaults into place, as SELENE_FLEET_PLACE_INIT does.
- *
- * @param place        where to write
- * @param struct_size  sizeof(selene_fleet_place) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_fleet_place_init(selene_fleet_place *place, uint32_t struct_size);
-
-/**
  * Registers a task in a fleet; it is durable when this returns.
  *
  * @param task             what it is; copied
@@ -342,7 +297,7 @@ SELENE_API selene_status selene_fleet_register(selene_fleet fleet, const selene_
  * @param out_statuses     count statuses, one for each; may be NULL. Written if the call is OK
  * @param out_dispositions count SELENE_DISPOSITION_ numbers, untouched where refused; may be NULL
  * @return INVALID_ARGUMENT (also: a text that the database does not take), UNSUPPORTED_STRUCT, TOO_LARGE: then nothing was
- *         registered. OK also when tasks were refused; the detail is that of one of these
+ *         registered. OK also when tasks were refused; the message is that of one of these
  *
  * Thread: any; blocks. Since: 0.2.
  */
@@ -438,23 +393,11 @@ SELENE_API selene_status selene_fleet_get(selene_fleet fleet, const char *id, in
                                           selene_fleet_record **out_record);
 
 /**
- * Writes the defaults into filter, as SELENE_FLEET_FILTER_INIT does.
- *
- * @param filter       where to write
- * @param struct_size  sizeof(selene_fleet_filter) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_fleet_filter_init(selene_fleet_filter *filter,
-                                                  uint32_t struct_size);
-
-/**
  * Lists live tasks, by number: a page of them. For all, call it again with next of each page as after, until that is 0.
  *
  * @param filter    which; NULL for all defaults: the first 100 of the fleet's queue
  * @param out_page  one block, with its records and their texts
- * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
+ * @return INVALID_ARGUMENT, UNSUPPORTED (several states), UNSUPPORTED_STRUCT
  *
  * Ownership: the caller frees it with selene_free. Thread: any; blocks. Since: 0.2.
  */
@@ -491,8 +434,7 @@ SELENE_API selene_status selene_fleet_result(selene_fleet fleet, const char *id,
  *  QUEUE
  * ========================================================================= */
 
-/** What a queue lets through, and how its tasks wait. Initialise with SELENE_FLEET_QUEUE_TERMS_INIT: −1, the default of each,
- *  leaves it as it is. Since: 0.2. */
+/** What a queue lets through, and how its tasks wait. 0, the default of each, leaves it as it is; SELENE_NONE says 0. Since: 0.2. */
 typedef struct selene_fleet_queue_terms {
     uint32_t struct_size;
     /** 0. */
@@ -503,7 +445,7 @@ typedef struct selene_fleet_queue_terms {
      *  new queue. */
     int64_t backoff_min;
     int64_t backoff_max;
-    /** How long records are kept that have ended, ns: 0 … 10 years; 24 h in a new queue; 0 keeps none. */
+    /** How long records are kept that have ended, ns: 0 … 10 years; 24 h in a new queue; SELENE_NONE keeps none. */
     int64_t retention;
     /** How many bytes an input may have: 0 … 1 073 741 823; 10 240 in a new queue. */
     int64_t max_input;
@@ -513,12 +455,9 @@ typedef struct selene_fleet_queue_terms {
     int64_t limit_processing;
     /** By how many thousandths chance may shorten a pause after a failure: 0 … 1 000; 0 in a new queue. */
     int32_t jitter;
-    /** 1: what finds no place waits for one (SELENE_STATE_HELD); 0, as in a new queue: it is refused. */
+    /** 1: what finds no place waits for one (SELENE_STATE_HELD); SELENE_NONE, as in a new queue: it is refused. */
     int32_t holds;
 } selene_fleet_queue_terms;
-
-#define SELENE_FLEET_QUEUE_TERMS_INIT                                                              \
-    { SELENE_SIZE(selene_fleet_queue_terms), 0, -1, -1, -1, -1, -1, -1, -1, -1, -1 }
 
 /** A queue of a fleet. Since: 0.2. */
 typedef struct selene_fleet_queue {
@@ -533,7 +472,7 @@ typedef struct selene_fleet_queue {
     /** How many requests of each kind are pending; −1: there is no limit, and nobody counts them. */
     int64_t pending_refresh;
     int64_t pending_processing;
-    /** Its settings, all of them: no field is −1. */
+    /** Its settings, all of them, each as it is: what is 0 is none. */
     const selene_fleet_queue_terms *terms;
 } selene_fleet_queue;
 
@@ -578,18 +517,6 @@ SELENE_API selene_status selene_fleet_pause(selene_fleet fleet, int64_t span);
 
 /** Resumes the fleet's queue. Thread: any; blocks. Since: 0.2. */
 SELENE_API selene_status selene_fleet_resume(selene_fleet fleet);
-
-/**
- * Writes the defaults into terms, as SELENE_FLEET_QUEUE_TERMS_INIT does.
- *
- * @param terms        where to write
- * @param struct_size  sizeof(selene_fleet_queue_terms) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_fleet_queue_terms_init(selene_fleet_queue_terms *terms,
-                                                       uint32_t struct_size);
 
 /**
  * Changes the settings of the fleet's queue, all that is given or nothing; makes the queue if it is not there.
@@ -743,7 +670,7 @@ enum {
     SELENE_WORKER_IS_POOLED = 1
 };
 
-/** How a worker works. Initialise with SELENE_WORKER_OPTIONS_INIT. Since: 0.2. */
+/** How a worker works. Since: 0.2. */
 typedef struct selene_worker_options {
     uint32_t struct_size;
     /** SELENE_WORKER_ bits; default none. */
@@ -759,7 +686,7 @@ typedef struct selene_worker_options {
      *  default 30 s. A handler may take longer; it is asked to stop when the database cannot be reached for 0.8 of
      *  it. */
     int64_t lease;
-    /** A claim takes at most what keeps the free lanes busy for this long, ns: 0 … 10 s; default 250 ms; 0: one task a
+    /** A claim takes at most what keeps the free lanes busy for this long, ns: 0 … 10 s; default 250 ms; SELENE_NONE: one task a
      *  lane. */
     int64_t horizon;
     /** How often, in ns, it looks for work with a free lane without a notification: 10 ms … 1 h; default 1 s. */
@@ -767,14 +694,6 @@ typedef struct selene_worker_options {
     /** For people: 1 … 255 bytes. Default: empty, the machine's name and the process. */
     selene_text name;
 } selene_worker_options;
-
-#define SELENE_WORKER_OPTIONS_INIT                                                                 \
-    {                                                                                              \
-        SELENE_SIZE(selene_worker_options), 0, NULL, 0, NULL, 0, 30 * SELENE_SECOND,               \
-            250 * SELENE_MILLISECOND, SELENE_SECOND, {                                             \
-            NULL, 0                                                                                \
-        }                                                                                          \
-    }
 
 /** How a worker stands. Filled by selene_worker_get. Since: 0.2. */
 typedef struct selene_worker_info {
@@ -797,39 +716,13 @@ typedef struct selene_worker_info {
     uint64_t undecided;
 } selene_worker_info;
 
-#define SELENE_WORKER_INFO_INIT                                                                    \
-    { SELENE_SIZE(selene_worker_info), 0, 0, 0, 0, 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into options, as SELENE_WORKER_OPTIONS_INIT does.
- *
- * @param options      where to write
- * @param struct_size  sizeof(selene_worker_options) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_worker_options_init(selene_worker_options *options,
-                                                    uint32_t struct_size);
-
-/**
- * Writes the defaults into info, as SELENE_WORKER_INFO_INIT does.
- *
- * @param info         where to write
- * @param struct_size  sizeof(selene_worker_info) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_worker_info_init(selene_worker_info *info, uint32_t struct_size);
-
 /**
  * Makes a scheduler in memory run the tasks of a fleet from now on until the worker is stopped. The section NODE of
  * selene.h says how they run: with the scheduler's handlers, lanes, windows, governor and driver; its windows must be
  * rolling, as those of drivers are. It returns at once; if the database is away, SELENE_TROUBLE_FLEET says so.
  *
  * No limit of the scheduler refuses what is claimed, since the fleet has limits of its own, but it counts for them: where the
- * process registers tasks of its own, too, raise max_pending_refresh, whose default is one, and max_pending_processing.
+ * process has limits of its own, max_pending_refresh and max_pending_processing, tasks of its own find less room.
  *
  * @param scheduler   in memory, and without a worker; it is closed after the worker was stopped
  * @param options     how; NULL for all defaults

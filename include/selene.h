@@ -90,13 +90,13 @@
  *
  *     int main(void) {
  *         selene_scheduler scheduler = 0;
- *         selene_task task = SELENE_TASK_INIT;
- *         selene_window window = SELENE_WINDOW_INIT;
+ *         selene_task task = SELENE_INIT(selene_task);
+ *         selene_window window = SELENE_INIT(selene_window);
  *         if (selene_scheduler_open(NULL, &scheduler)) return 1;
  *         selene_handler_register(scheduler, "hello", -1, hello, NULL, NULL, NULL);
  *         task.id = SELENE_TEXT("hello");
  *         selene_task_register(scheduler, &task, NULL);
- *         if (selene_cycle_run(scheduler, &window, NULL)) puts(selene_status_detail());
+ *         if (selene_cycle_run(scheduler, &window, NULL)) puts(selene_error_last()->message.data);
  *         return selene_scheduler_close(scheduler, 0);
  *     }
  *
@@ -114,14 +114,14 @@
  *     int main(void) {
  *         selene_scheduler scheduler = 0;
  *         selene_cycle cycle = 0;
- *         selene_task task = SELENE_TASK_INIT;
- *         selene_run_info run = SELENE_RUN_INFO_INIT;
+ *         selene_task task = SELENE_INIT(selene_task);
+ *         selene_run_info run = SELENE_INIT(selene_run_info);
  *         int32_t step;
  *         if (selene_scheduler_open(NULL, &scheduler)) return 1;
  *         selene_handler_register(scheduler, "hello", -1, NULL, NULL, NULL, NULL);
  *         task.id = SELENE_TEXT("hello");
  *         selene_task_register(scheduler, &task, NULL);
- *         if (selene_cycle_begin(scheduler, NULL, &cycle)) puts(selene_status_detail());
+ *         if (selene_cycle_begin(scheduler, NULL, &cycle)) puts(selene_error_last()->message.data);
  *         while (!selene_cycle_next(cycle, &step, &run, NULL) && step == SELENE_STEP_RUN) {
  *             printf("pulled %s\n", run.id.data);
  *             selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA);
@@ -146,9 +146,9 @@
  *   selene_run_stopping                whether a long run has been asked to stop
  *   selene_conditions_set              what the host knows of network and power
  *   selene_task_explain                why a task does not run, and
- *   selene_reason_name                 what its reasons are called
+ *   selene_name                        what reasons, states and other numbers are called
  *   selene_free                        frees what a function has made: a report, a record
- *   selene_status_detail               what was wrong with the last failed call
+ *   selene_error_last                  what was wrong with the last failed call
  *   selene_server_start                other processes may connect, which
  *   selene_scheduler_connect           they do with this
  *
@@ -158,8 +158,8 @@
  *
  * Status. Every function that can fail returns selene_status; SELENE_OK is 0.
  *   A failed call changes nothing and leaves every out_ parameter as it was.
- *   selene_status_detail() then says which field, what was found and what is
- *   allowed, selene_status_fault() the same as data. Any function that takes a
+ *   selene_error_last() then says which field, what was found and what is
+ *   allowed, as a sentence and as data. Any function that takes a
  *   handle may return these, which are not repeated below: INVALID_HANDLE (zero,
  *   closed, stale, foreign or random), FORKED, REENTRANT when called from inside
  *   a host clock or a log function.
@@ -192,11 +192,16 @@
  *
  * Structs. Every struct that crosses the border by itself begins with struct_size
  *   and flags; selene_text and the elements of arrays (selene_rule, selene_quota,
- *   selene_reason, …) do not. Set them with the _INIT macro (or the _init
- *   function), which writes every default. If struct_size is smaller than the
- *   library's, the missing fields have their defaults; if it is larger, the
- *   excess must be zero, or the call answers UNSUPPORTED_STRUCT, as it does below
- *   8. Unknown flags answer INVALID_ARGUMENT. Structs grow at their end only.
+ *   selene_reason, …) do not. Zero is the default of every field: a struct of zeros
+ *   with its struct_size, as SELENE_INIT makes it, has all of them. Where 0 itself
+ *   must be sayable, SELENE_NONE says it. The tags behind a field are facts: @unit
+ *   what it counts, @range what is allowed, @zero what a 0 there stands for, @none
+ *   that SELENE_NONE says the 0 of the range, @when for which tasks it is. If
+ *   struct_size is smaller than the library's, the missing fields have their
+ *   defaults; if it is larger, the excess must be zero, or the call answers
+ *   UNSUPPORTED_STRUCT, as it does below 8. Unknown flags answer INVALID_ARGUMENT.
+ *   Structs grow at their end only. Of a struct that a function fills, struct_size
+ *   says how much of it the caller knows.
  *
  * Callbacks. A callback is fn, context, destroy. destroy may be NULL; otherwise
  *   it is called exactly once, after the last call of fn returned, without a
@@ -239,7 +244,7 @@
  *   and _wait (or the descriptor) say when, selene_run_stopping asks whether to stop, selene_run_get repeats what a run
  *   is, selene_events_next reads events, selene_clock_set is the clock of a test. SELENE_OPTIONS_NO_THREADS makes sure
  *   that nothing else happens. Where threads of the library do call handlers, thread_begin and thread_end attach them to
- *   the runtime. A runtime that moves its own threads between those of the system reads selene_status_detail before it
+ *   the runtime. A runtime that moves its own threads between those of the system reads selene_error_last before it
  *   lets that happen. docs/embedding.md is the guide.
  *
  * Fork. In the child every handle and token of the parent answers FORKED; the
@@ -286,16 +291,9 @@ extern "C" {
  * The version of the library that is loaded, composed as SELENE_VERSION_NUMBER.
  *
  * Compare it with the macro to see whether header and library belong together.
- * Cannot fail. Thread: any. Since: 0.1.
+ * Cannot fail. Thread: any. Since: 0.2.
  */
-SELENE_API uint32_t selene_version_number(void);
-
-/**
- * The version of the library that is loaded, as text.
- *
- * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
- */
-SELENE_API const char *selene_version_string(void);
+SELENE_API uint32_t selene_version(void);
 
 /**
  * Frees what a function has made: a report, a record, a list, a decision.
@@ -328,11 +326,20 @@ typedef struct selene_text {
 /** Releases a callback's context; see Callbacks in the preamble. */
 typedef void (*selene_destroy_fn)(void *context);
 
-/** The struct_size of a type, for the _INIT macros. */
+/**
+ * Initialises a struct with all defaults: selene_task task = SELENE_INIT(selene_task). In C with designated initialisers, too:
+ * selene_task task = {.struct_size = sizeof task, .id = SELENE_TEXT("hello")}.
+ */
 #ifdef __cplusplus
-#define SELENE_SIZE(type) static_cast<uint32_t>(sizeof(type))
+#define SELENE_INIT(type)                                                                          \
+    ([]() -> type {                                                                                \
+        type selene_initial{};                                                                     \
+        selene_initial.struct_size = static_cast<uint32_t>(sizeof(type));                          \
+        return selene_initial;                                                                     \
+    }())
 #else
-#define SELENE_SIZE(type) ((uint32_t)sizeof(type))
+#define SELENE_INIT(type)                                                                          \
+    { .struct_size = (uint32_t)sizeof(type) }
 #endif
 
 /** A host clock: nanoseconds since the Unix epoch. It may not call the library (REENTRANT). */
@@ -395,11 +402,11 @@ enum {
 
     /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
     SELENE_ERROR_STORE_CANNOT_OPEN = 48,
-    /** Another scheduler, in this process or another, has the store open; the detail names the process. */
+    /** Another scheduler, in this process or another, has the store open; the message names the process. */
     SELENE_ERROR_STORE_LOCKED = 49,
     /** The file is damaged; selene_store_salvage saves what can be read. It was left as it is. */
     SELENE_ERROR_STORE_CORRUPT = 50,
-    /** The file is not a Selene store, or that of another application (option owner); the detail names both. It was
+    /** The file is not a Selene store, or that of another application (option owner); the message names both. It was
      *  left as it is. */
     SELENE_ERROR_STORE_FOREIGN = 51,
     /** The store was written by a newer version of this library. It was left as it is. */
@@ -425,15 +432,6 @@ enum {
 };
 
 /**
- * The name of a status without its prefix: "OK", "NOT_FOUND", …
- *
- * @param status  any integer; "UNKNOWN" for any other number
- *
- * Ownership: static. Cannot fail. Thread: any. Since: 0.1.
- */
-SELENE_API const char *selene_status_name(selene_status status);
-
-/**
  * One sentence in English that explains a status.
  *
  * @param status  any integer
@@ -442,18 +440,44 @@ SELENE_API const char *selene_status_name(selene_status status);
  */
 SELENE_API const char *selene_status_message(selene_status status);
 
-/**
- * What exactly was wrong in this thread's last failed call.
- *
- * Says which field, what was found and what is allowed. A successful call leaves
- * it as it is; "" if no call of this thread failed yet.
- *
- * Ownership: the library's; valid until this thread's next call that fails.
- * Cannot fail. Thread: any, each has its own. Since: 0.1.
- */
-SELENE_API const char *selene_status_detail(void);
+/** The vocabularies of selene_name: each is the enumeration of its name. Since: 0.2. */
+enum {
+    SELENE_NAMES_STATUS = 1,
+    SELENE_NAMES_KIND = 2,
+    SELENE_NAMES_SCHEDULE = 3,
+    SELENE_NAMES_PRIORITY = 4,
+    SELENE_NAMES_EXISTING = 5,
+    SELENE_NAMES_RECURRENCE = 6,
+    SELENE_NAMES_BACKOFF = 7,
+    SELENE_NAMES_CONSTRAINT = 8,
+    SELENE_NAMES_STATE = 9,
+    SELENE_NAMES_DISPOSITION = 10,
+    SELENE_NAMES_OUTCOME = 11,
+    SELENE_NAMES_STOP = 12,
+    SELENE_NAMES_REASON = 13,
+    SELENE_NAMES_EVENT = 14,
+    SELENE_NAMES_TROUBLE = 15,
+    SELENE_NAMES_PROFILE = 16,
+    SELENE_NAMES_SIGNAL = 17,
+    SELENE_NAMES_SOURCE = 18,
+    SELENE_NAMES_FACTOR = 19,
+    SELENE_NAMES_VERDICT = 20,
+    SELENE_NAMES_MEASURE = 21
+};
 
-/** What the numbers of a selene_fault count. */
+/**
+ * What a number is called: its constant without the prefix, in small letters, as "failed" for SELENE_NAMES_STATE and
+ * SELENE_STATE_FAILED; of a status in capitals, as "NOT_FOUND".
+ *
+ * @param names   a SELENE_NAMES_ number
+ * @param number  a number of it, of CONSTRAINT and TROUBLE one bit; "unknown" for any other, and for SELENE_…_DEFAULT,
+ *                "UNKNOWN" where it is no status
+ *
+ * Ownership: static. Cannot fail. Thread: any. Since: 0.2.
+ */
+SELENE_API const char *selene_name(int32_t names, int64_t number);
+
+/** What the numbers of a selene_error count. */
 enum {
     /** There are no numbers: value, least and greatest are 0. */
     SELENE_UNIT_NONE = 0,
@@ -472,8 +496,8 @@ enum {
     SELENE_FAULT_IN_DOUBT = 1
 };
 
-/** What was wrong in a failed call, as data. */
-typedef struct selene_fault {
+/** What was wrong in a failed call. Since: 0.2. */
+typedef struct selene_error {
     uint32_t struct_size;
     /** SELENE_FAULT_ bits. */
     uint32_t flags;
@@ -481,6 +505,8 @@ typedef struct selene_fault {
     selene_status status;
     /** What the three numbers count, one of SELENE_UNIT_. */
     int32_t unit;
+    /** The whole sentence, for people: which field, what was found and what is allowed; "" if no call failed yet. */
+    selene_text message;
     /** The parameter or struct field: "priority", "tags[2]"; "" where the call as a whole is refused. */
     selene_text field;
     /** What the field belongs to or the range is for, such as a factor or a kind: "battery"; may be "". */
@@ -497,16 +523,16 @@ typedef struct selene_fault {
     int64_t least;
     /** The greatest number that is allowed; INT64_MAX if there is no upper limit. */
     int64_t greatest;
-} selene_fault;
+} selene_error;
 
 /**
- * The parts of selene_status_detail: what was wrong in this thread's last failed
- * call, for hosts that put it into words of their own.
+ * What was wrong in this thread's last failed call: its sentence (message), and the parts of it, for hosts that put it
+ * into words of their own. A successful call leaves it as it is.
  *
  * A refused number has a unit, its value and the range; a name that is unknown or
  * taken and the path of a store stand in found. TOO_SOON: value is now, least the
- * instant from which subject may begin again. A field that takes -1 for its
- * default names it in allowed, least is the least number besides it. OWNER_AWAY of
+ * instant from which subject may begin again. Where SELENE_NONE is allowed,
+ * too, which @none says, least is the least number besides it. OWNER_AWAY of
  * an owner that runs but did not answer in time: unit is SELENE_UNIT_DURATION and
  * value the timeout that passed; in all other cases unit is SELENE_UNIT_NONE.
  *
@@ -516,7 +542,7 @@ typedef struct selene_fault {
  * Ownership: the library's, with its texts; valid until this thread's next call
  * that fails. Cannot fail. Thread: any, each has its own. Since: 0.2.
  */
-SELENE_API const selene_fault *selene_status_fault(void);
+SELENE_API const selene_error *selene_error_last(void);
 
 /* ============================================================================
  *  OPTIONS
@@ -530,8 +556,10 @@ SELENE_API const selene_fault *selene_status_fault(void);
 #define SELENE_HOUR INT64_C(3600000000000)
 #define SELENE_DAY INT64_C(86400000000000)
 
-/** The instant that never comes. */
+/** The instant that never comes; of a duration: no limit. */
 #define SELENE_NEVER INT64_MAX
+/** In a field whose 0 is a default that is not 0: 0. The tag @none says where. Since: 0.2. */
+#define SELENE_NONE (-1)
 /** No limit, for the counts of selene_options: UINT32_MAX. */
 #define SELENE_UNLIMITED 4294967295U
 
@@ -582,41 +610,41 @@ enum {
     SELENE_THREADS_BACKGROUND = 1
 };
 
-/** How a scheduler is opened. Initialise with SELENE_OPTIONS_INIT. */
+/** How a scheduler is opened. */
 typedef struct selene_options {
     uint32_t struct_size;
-    /** Switches. @unit SELENE_OPTIONS_ bits @default none */
+    /** Switches. @unit SELENE_OPTIONS_ bits @zero none */
     uint32_t flags;
     /** Ids that may be registered; NULL (default) permits all. An entry that ends in ".*" permits
      *  every id that begins with the text before the '*'. Copied. */
     const selene_text *permitted;
-    /** Number of these ids. @unit entries @range 0 … 65536 @default 0 */
+    /** Number of these ids. @unit entries @range 0 … 65536 @zero 0 */
     uint64_t permitted_count;
     /** Once and periodic tasks that may be enqueued or running at a time. A phone's system sets 1 here and 10 for processing.
      *  With SELENE_OPTIONS_HOLD what is too many waits for a place. Standing tasks do not count.
-     *  @unit count @range any @default SELENE_UNLIMITED */
-    uint32_t max_pending_refresh;
-    /** The same for processing. @unit count @range any @default SELENE_UNLIMITED */
-    uint32_t max_pending_processing;
-    /** Backoff delays are raised to this. @unit ns @range 0 … maximum_backoff @default 10 s */
+     *  @unit count @range 0 … 4294967295 @zero SELENE_UNLIMITED @none 0 */
+    int64_t max_pending_refresh;
+    /** The same for processing. @unit count @range 0 … 4294967295 @zero SELENE_UNLIMITED @none 0 */
+    int64_t max_pending_processing;
+    /** Backoff delays are raised to this. @unit ns @range 0 … maximum_backoff @zero 10 s @none 0 */
     int64_t minimum_backoff;
-    /** Backoff delays are cut to this. @unit ns @range minimum_backoff … 10 years @default 5 h */
+    /** Backoff delays are cut to this. @unit ns @range minimum_backoff … 10 years @zero 5 h @none 0 */
     int64_t maximum_backoff;
-    /** Least time between the begins of two refresh cycles. @unit ns @range 0 … 10 years @default 0: none */
+    /** Least time between the begins of two refresh cycles. @unit ns @range 0 … 10 years @zero none */
     int64_t minimum_interval_refresh;
-    /** The same for processing. @unit ns @range 0 … 10 years @default 0: none */
+    /** The same for processing. @unit ns @range 0 … 10 years @zero none */
     int64_t minimum_interval_processing;
-    /** How long after its end a run that never returned keeps its id. @unit ns @range 0 … 10 years @default 10 min */
+    /** How long after its end a run that never returned keeps its id. @unit ns @range 0 … 10 years @zero 10 min @none 0 */
     int64_t release_after;
-    /** Shortens each backoff delay by at most this many per mille. @unit per mille @range 0 … 1000 @default 0 */
+    /** Shortens each backoff delay by at most this many per mille. @unit per mille @range 0 … 1000 @zero 0 */
     uint32_t backoff_jitter;
-    /** Threads that may be left behind in handlers that overran. @unit count @range 0 … 1024 @default 64 */
-    uint32_t max_overrun_threads;
+    /** Threads that may be left behind in handlers that overran. @unit count @range 0 … 1024 @zero 64 @none 0 */
+    int32_t max_overrun_threads;
     /** Seed of the generator of backoff_jitter and of the tasks' jitter (SplitMix64).
-     *  @unit number @range any @default 0: taken from the clock */
+     *  @unit number @range any @zero taken from the clock */
     uint64_t seed;
-    /** Bytes of input that a task may carry. @unit bytes @range 0 … 2^29 @default 10240 */
-    uint64_t max_input_size;
+    /** Bytes of input that a task may carry. @unit bytes @range 0 … 2^29 @zero 10240 @none 0 */
+    int64_t max_input_size;
     /** A clock that the host supplies; NULL (default) is the system's. With it everything is deterministic,
      *  and only pulled and inline cycles are possible. */
     selene_clock_fn clock;
@@ -635,7 +663,7 @@ typedef struct selene_options {
      * Copied.
      */
     const int32_t *blocked_signals;
-    /** Number of these signals; 0 with a pointer that is not NULL: none is blocked. @unit entries @range 0 … 64 @default 0 */
+    /** Number of these signals; 0 with a pointer that is not NULL: none is blocked. @unit entries @range 0 … 64 @zero 0 */
     uint64_t blocked_signal_count;
     /**
      * The name of the application, as "org.example.mail": 1 … 255 bytes of UTF-8. A store keeps the name under which it
@@ -644,14 +672,14 @@ typedef struct selene_options {
      */
     selene_text owner;
     /** How long a run that has reached its task's timeout, and was asked to stop, may still complete. Since: 0.2.
-     *  @unit ns @range 0 … 24 h @default 5 s */
+     *  @unit ns @range 0 … 24 h @zero 5 s @none 0 */
     int64_t stop_grace;
     /** How many threads may still be in one handler after the time of their runs has ended. At this number its tasks
      *  become ineligible (SELENE_REASON_HANDLER_STUCK). A run that gave its outcome does not count. Since: 0.2.
-     *  @unit count @range 1 … 1024 @default 16 */
+     *  @unit count @range 1 … 1024 @zero 16 */
     uint32_t max_overrun_per_handler;
     /** How the library's threads compete with others. Since: 0.2.
-     *  @unit SELENE_THREADS_ number @default SELENE_THREADS_AS_HOST */
+     *  @unit SELENE_THREADS_ number @zero SELENE_THREADS_AS_HOST */
     int32_t thread_quality;
     /**
      * Called once on each thread that the library starts for this scheduler, before any other function of the host, so
@@ -670,18 +698,18 @@ typedef struct selene_options {
     /** Releases thread_context after the last thread has ended, or when the call fails. Since: 0.2. */
     selene_destroy_fn thread_destroy;
     /** With SELENE_OPTIONS_SET_CLOCK what time it is when the scheduler is opened. Since: 0.2.
-     *  @unit instant @range any @default 0 */
+     *  @unit instant @range any @zero 0 */
     int64_t clock_start;
     /**
      * How long the runs of expedited tasks (SELENE_TASK_EXPEDITED) may take in 24 h, all together. A run counts from its
      * dispatch on and until 24 h after its end; one that is in flight when the quota is used up goes on. Kept in the
-     * store. 0: no task goes before others because it is expedited; SELENE_NEVER: there is no limit. Since: 0.2.
+     * store. SELENE_NONE: no task goes before others because it is expedited; SELENE_NEVER: there is no limit. Since: 0.2.
      *
-     * @unit ns @range 0 … 24 h, SELENE_NEVER @default 10 min
+     * @unit ns @range 0 … 24 h, SELENE_NEVER @zero 10 min @none 0
      */
     int64_t expedited_quota;
-    /** Bytes of the stack of each of the library's threads, on which the host's handlers run, rounded up to whole pages. 0: 8 MiB,
-     *  or what the process gives its threads, if that is more. Since: 0.2. @unit bytes @range 0, 64 KiB … 1 GiB @default 0 */
+    /** Bytes of the stack of each of the library's threads, on which the host's handlers run, rounded up to whole pages.
+     *  Since: 0.2. @unit bytes @range 64 KiB … 1 GiB @zero 8 MiB, or what the process gives its threads, if that is more */
     uint64_t thread_stack_size;
     /**
      * How many windows, dispatches, changes of groups and changes of handlers selene_task_waits remembers of all tasks
@@ -689,35 +717,16 @@ typedef struct selene_options {
      * came before is reported as SELENE_REASON_EARLIER. Memory grows as things happen, up to about 250 bytes an entry (1 MiB by
      * default, 16 KiB for 64). Rounded up to a power of two. Since: 0.2.
      *
-     * @unit count @range 16 … 65536 @default 4096
+     * @unit count @range 16 … 65536 @zero 4096
      */
     uint64_t wait_log_entries;
-    /** Bytes of output that a run may leave (selene_run_set_output). Since: 0.2. @unit bytes @range 0 … 2^29 @default 1 MiB */
-    uint64_t max_output_size;
+    /** Bytes of output that a run may leave (selene_run_set_output). Since: 0.2. @unit bytes @range 0 … 2^29 @zero 1 MiB @none 0 */
+    int64_t max_output_size;
     /** How long a task waits at least after a second run of it ended its process; each further time twice as long, and never
      *  less than its own backoff. The first time it waits for nothing. Since: 0.2.
-     *  @unit ns @range 0 … 10 years @default 30 s */
+     *  @unit ns @range 0 … 10 years @zero 30 s @none 0 */
     int64_t crash_pause;
 } selene_options;
-
-#define SELENE_OPTIONS_INIT                                                                        \
-    {                                                                                              \
-        SELENE_SIZE(selene_options), 0, NULL, 0, SELENE_UNLIMITED, SELENE_UNLIMITED,               \
-            10 * SELENE_SECOND, 5 * SELENE_HOUR, 0, 0, 10 * SELENE_MINUTE, 0, 64, 0, 10240, NULL,  \
-            NULL, NULL, {NULL, 0}, NULL, 0, {NULL, 0}, 5 * SELENE_SECOND, 16, 0, NULL, NULL, NULL, \
-            NULL, 0, 10 * SELENE_MINUTE, 0, 4096, 1 << 20, 30 * SELENE_SECOND                      \
-    }
-
-/**
- * Writes the defaults into options, as SELENE_OPTIONS_INIT does.
- *
- * @param options      where to write
- * @param struct_size  sizeof(selene_options) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.1.
- */
-SELENE_API selene_status selene_options_init(selene_options *options, uint32_t struct_size);
 
 /* ============================================================================
  *  SCHEDULER
@@ -799,21 +808,6 @@ typedef struct selene_scheduler_info {
      *  Since: 0.2. */
     int64_t expedited_free_at;
 } selene_scheduler_info;
-
-#define SELENE_SCHEDULER_INFO_INIT                                                                 \
-    { SELENE_SIZE(selene_scheduler_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into info, as SELENE_SCHEDULER_INFO_INIT does.
- *
- * @param info         where to write
- * @param struct_size  sizeof(selene_scheduler_info) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_scheduler_info_init(selene_scheduler_info *info,
-                                                    uint32_t struct_size);
 
 /**
  * Opens a scheduler.
@@ -931,7 +925,7 @@ enum {
  * @param patience  how long the call waits for working threads at each instant, in ns of real time, 0 or more
  * @param out_next  receives when something is due next, SELENE_NEVER if nothing is; or NULL
  * @return UNSUPPORTED (the clock is the system's, or a selene_clock_fn), INVALID_ARGUMENT, REENTRANT (inside a callback),
- *         BUSY (threads were still working, or runs open, after patience; the clock stands at that instant, the detail
+ *         BUSY (threads were still working, or runs open, after patience; the clock stands at that instant, the message
  *         names the first runs that the call waited for)
  *
  * Thread: any. Since: 0.2.
@@ -942,7 +936,7 @@ SELENE_API selene_status selene_clock_advance(selene_scheduler scheduler, int64_
 /**
  * Counts what the scheduler holds.
  *
- * @param out_info  initialised with SELENE_SCHEDULER_INFO_INIT; filled up to its struct_size
+ * @param out_info  filled up to its struct_size
  * @return UNSUPPORTED_STRUCT
  *
  * Thread: any. Since: 0.1.
@@ -1120,13 +1114,13 @@ SELENE_API selene_status selene_handler_unregister(selene_scheduler scheduler, c
 
 enum {
     /** By period: periodic with one, else once. */
-    SELENE_SCHEDULE_DEFAULT = -1,
-    /** A candidate in every window, for ever. */
-    SELENE_SCHEDULE_STANDING = 0,
+    SELENE_SCHEDULE_DEFAULT = 0,
     /** Until it succeeds, is abandoned, or its attempts are used up. */
     SELENE_SCHEDULE_ONCE = 1,
     /** Once a period. */
-    SELENE_SCHEDULE_PERIODIC = 2
+    SELENE_SCHEDULE_PERIODIC = 2,
+    /** A candidate in every window, for ever. */
+    SELENE_SCHEDULE_STANDING = 3
 };
 
 enum {
@@ -1177,22 +1171,22 @@ enum {
  */
 enum {
     /** By schedule: keep for once tasks, update for the others. */
-    SELENE_EXISTING_DEFAULT = -1,
+    SELENE_EXISTING_DEFAULT = 0,
     /** The old record stays exactly as it is. */
-    SELENE_EXISTING_KEEP = 0,
+    SELENE_EXISTING_KEEP = 1,
     /** The old one and all waiting behind it are cancelled (a run in flight is stopped); a new one starts. */
-    SELENE_EXISTING_REPLACE = 1,
+    SELENE_EXISTING_REPLACE = 2,
     /** The definition is replaced, history is kept. Kind and schedule may not change. A run in flight keeps
      *  its own copy. The earliest begin is computed from the new definition and the last run, unless the task is
      *  backing off, or is a standing one that has run. */
-    SELENE_EXISTING_UPDATE = 2,
+    SELENE_EXISTING_UPDATE = 3,
     /** Waits until the one before it succeeds; if that fails or is cancelled, so is this. Once tasks only. */
-    SELENE_EXISTING_APPEND = 3,
+    SELENE_EXISTING_APPEND = 4,
     /** The same, but starts also after a failure. */
-    SELENE_EXISTING_APPEND_OR_REPLACE = 4,
+    SELENE_EXISTING_APPEND_OR_REPLACE = 5,
     /** As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task
      *  that comes after it needs it: the disposition is then KEPT. Since: 0.2. */
-    SELENE_EXISTING_SKIP = 5
+    SELENE_EXISTING_SKIP = 6
 };
 
 /** How a periodic task's next period is counted. */
@@ -1212,13 +1206,13 @@ enum {
 /** How the delay before a retry grows with the attempt n, from backoff_delay d. */
 enum {
     /** By schedule: none for standing, exponential for the others. */
-    SELENE_BACKOFF_DEFAULT = -1,
+    SELENE_BACKOFF_DEFAULT = 0,
     /** 0. */
-    SELENE_BACKOFF_NONE = 0,
+    SELENE_BACKOFF_NONE = 1,
     /** d * n. */
-    SELENE_BACKOFF_LINEAR = 1,
+    SELENE_BACKOFF_LINEAR = 2,
     /** d * 2^(n-1). */
-    SELENE_BACKOFF_EXPONENTIAL = 2
+    SELENE_BACKOFF_EXPONENTIAL = 3
 };
 
 /** What registering did. */
@@ -1273,71 +1267,71 @@ enum {
     SELENE_TASK_REFUSE_OUT_OF_QUOTA = 8
 };
 
-/** What a task is. Initialise with SELENE_TASK_INIT and set at least id. */
+/** What a task is. id is required. */
 typedef struct selene_task {
     uint32_t struct_size;
-    /** Switches. @unit SELENE_TASK_ bits @default none */
+    /** Switches. @unit SELENE_TASK_ bits @zero none */
     uint32_t flags;
     /** Required. */
     selene_text id;
     /** Name of the handler; empty (default): the id. */
     selene_text handler;
-    /** How long its work takes: seconds or minutes. @unit SELENE_KIND_ number @default SELENE_KIND_REFRESH */
+    /** How long its work takes: seconds or minutes. @unit SELENE_KIND_ number @zero SELENE_KIND_REFRESH */
     int32_t kind;
-    /** How often it runs. @unit SELENE_SCHEDULE_ number @default periodic with a period, else once */
+    /** How often it runs. @unit SELENE_SCHEDULE_ number @zero periodic with a period, else once */
     int32_t schedule;
-    /** Greater goes before. @unit SELENE_PRIORITY_ number @default 3 */
+    /** Greater goes before. @unit SELENE_PRIORITY_ number @zero 3 */
     int32_t priority;
-    /** What becomes of a live task of its id. @unit SELENE_EXISTING_ number @default keep of a once task, else update */
+    /** What becomes of a live task of its id. @unit SELENE_EXISTING_ number @zero keep of a once task, else update */
     int32_t existing;
-    /** How its periods are counted. @unit SELENE_RECURRENCE_ number @default after completion */
+    /** How its periods are counted. @unit SELENE_RECURRENCE_ number @zero after completion */
     int32_t recurrence;
-    /** How its retries are delayed. @unit SELENE_BACKOFF_ number @default none of a standing task, else exponential */
+    /** How its retries are delayed. @unit SELENE_BACKOFF_ number @zero none of a standing task, else exponential */
     int32_t backoff;
-    /** The estimate is the mean of this many of the last response times. 0: it is always expected_response.
-     *  @unit count @range 0 … 30 @default 3 */
+    /** The estimate is the mean of this many of the last response times. SELENE_NONE: it is always expected_response.
+     *  @unit count @range 0 … 30 @zero 3 @none 0 */
     int32_t response_window;
-    /** Attempts of a once or periodic task until it has failed. @unit count @range any @default 0: no limit */
+    /** Attempts of a once or periodic task until it has failed. @unit count @range any @zero no limit */
     uint32_t max_attempts;
-    /** What it needs to run. @unit SELENE_CONSTRAINT_ bits @default none */
+    /** What it needs to run. @unit SELENE_CONSTRAINT_ bits @zero none */
     uint32_t constraints;
-    /** Number of the tags. @unit entries @range 0 … 16 @default 0 */
+    /** Number of the tags. @unit entries @range 0 … 16 @zero 0 */
     uint32_t tag_count;
     /** The tags; repeated ones count once. Copied. */
     const selene_text *tags;
-    /** Response time expected while none is known. −1, not said: the mean of the last response_window response times of its
+    /** Response time expected while none is known. 0, not known: the mean of the last response_window response times of its
      *  handler's runs, of whatever task, when it is registered, updated or started as a successor; while its handler has none,
-     *  or if response_window is 0, nobody knows it: then 5 s are planned for it, and it fits into what is left of a window,
-     *  however little, unless the fit is strict. @unit ns @range -1, 0 … 24 h @default -1 */
+     *  or if response_window is SELENE_NONE, nobody knows it: then 5 s are planned for it, and it fits into what is left of a
+     *  window, however little, unless the fit is strict. @unit ns @range 0 … 24 h @zero not known @none 0 */
     int64_t expected_response;
-    /** From registration to the earliest begin. @unit ns @range 0 … 10 years @default 0 */
+    /** From registration to the earliest begin. @unit ns @range 0 … 10 years @zero 0 */
     int64_t initial_delay;
-    /** From period to period. @unit ns @when periodic, which require it @range 1 ms … 10 years @default 0: none */
+    /** From period to period. @unit ns @when periodic, which require it @range 1 ms … 10 years @zero none */
     int64_t period;
     /** The first run comes only in the last flex of the first period; 0: it may come at once.
-     *  @unit ns @when periodic @range 0 … period @default 0 */
+     *  @unit ns @when periodic @range 0 … period @zero 0 */
     int64_t flex;
-    /** First delay before a retry; clamped into the scheduler's backoff bounds. @unit ns @range 0 … @default 30 s */
+    /** First delay before a retry; clamped into the scheduler's backoff bounds. @unit ns @range 0 … @zero 30 s @none 0 */
     int64_t backoff_delay;
     /** Bytes handed to each run; default none. Copied. */
     const void *input;
-    /** Number of these bytes; at most the scheduler's max_input_size. @unit bytes @range 0 … max_input_size @default 0 */
+    /** Number of these bytes; at most the scheduler's max_input_size. @unit bytes @range 0 … max_input_size @zero 0 */
     int64_t input_length;
     /** From its dispatch, after which a run is asked to stop (SELENE_STOP_TIMED_OUT). It may still complete for the
      *  scheduler's stop_grace, never past the deadline of its window; then it is over, expired, which counts as failed, and
-     *  its lane goes to the next task. Since: 0.2. @unit ns @range 0 … 24 h @default 0: none */
+     *  its lane goes to the next task. Since: 0.2. @unit ns @range 0 … 24 h @zero none */
     int64_t timeout;
     /** Without a call of selene_run_progress, or from dispatch to the first, after which a run is asked to stop
      *  (SELENE_STOP_STALLED); what follows is as for timeout, and the earlier of both asks. Since: 0.2.
-     *  @unit ns @range 0 … 24 h @default 0: none */
+     *  @unit ns @range 0 … 24 h @zero none */
     int64_t stall_limit;
     /** Lengthens its initial delay and each of its periods by a random part of at most this many per mille, so that a
      *  fleet does not wake all at once. The first begin stays within flex, and anchored periods keep their grid: each
      *  begin comes later than its place on it, but before the next. Whole microseconds, drawn anew for each period from
      *  the scheduler's seed; an update that changes neither delay, period, flex, recurrence nor jitter draws none.
-     *  Since: 0.2. @unit per mille @range 0 … 1000 @default 0 */
+     *  Since: 0.2. @unit per mille @range 0 … 1000 @zero 0 */
     uint32_t jitter;
-    /** Number of the ids in after. Since: 0.2. @unit entries @when once @range 0 … 16 @default 0 */
+    /** Number of the ids in after. Since: 0.2. @unit entries @when once @range 0 … 16 @zero 0 */
     uint32_t after_count;
     /** The group that it is in (selene_group_set_limit); empty (default): none. At most 255 bytes, as an id. Since: 0.2. */
     selene_text group;
@@ -1353,26 +1347,18 @@ typedef struct selene_task {
      *  tenth of the time in which it may begin, at most 15 min, it is picked before all others of its kind, the earliest
      *  latest begin first. A task that still waits when the instant has passed, for whatever reason, or that could be retried
      *  only after it, has failed (SELENE_STOP_TOO_LATE); a run in flight goes on. More than initial_delay. Since: 0.2.
-     *  @unit ns @when once @range 0, initial_delay … 10 years @default 0: none */
+     *  @unit ns @when once @range initial_delay … 10 years @zero none */
     int64_t latest_begin;
     /** Names of conditions of the host (selene_condition_define) that must be satisfied, each with the length in bytes
      *  (−1: NUL-terminated), at most 255 bytes, as an id; duplicates count once. There may be 32 different ones in a
      *  scheduler. A condition that is not defined, or that the host has not set, is not satisfied. A run that loses one
      *  is stopped (SELENE_STOP_CONSTRAINT_LOST). Default: none. Copied. Since: 0.2. */
     const selene_text *conditions;
-    /** Number of the names in conditions. Since: 0.2. @unit entries @range 0 … 32 @default 0 */
+    /** Number of the names in conditions. Since: 0.2. @unit entries @range 0 … 32 @zero 0 */
     uint32_t condition_count;
     /** 0. */
     uint32_t reserved;
 } selene_task;
-
-#define SELENE_TASK_INIT                                                                           \
-    {                                                                                              \
-        SELENE_SIZE(selene_task), 0, {NULL, 0}, {NULL, 0}, SELENE_KIND_REFRESH,                    \
-            SELENE_SCHEDULE_DEFAULT, SELENE_PRIORITY_NORMAL, SELENE_EXISTING_DEFAULT,              \
-            SELENE_RECURRENCE_AFTER_COMPLETION, SELENE_BACKOFF_DEFAULT, 3, 0, 0, 0, NULL, -1, 0,   \
-            0, 0, 30 * SELENE_SECOND, NULL, 0, 0, 0, 0, 0, {NULL, 0}, NULL, 0, NULL, 0, 0          \
-    }
 
 /** Whether a task may have ended a process that ran it; the next outcome clears it. */
 enum {
@@ -1505,17 +1491,6 @@ typedef struct selene_task_ids {
 } selene_task_ids;
 
 /**
- * Writes the defaults into task, as SELENE_TASK_INIT does.
- *
- * @param task         where to write
- * @param struct_size  sizeof(selene_task) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.1.
- */
-SELENE_API selene_status selene_task_init(selene_task *task, uint32_t struct_size);
-
-/**
  * Registers a task.
  *
  * Checks come in this order: arguments, permitted id, kind switched on, existing policy, limits.
@@ -1541,7 +1516,7 @@ SELENE_API selene_status selene_task_register(selene_scheduler scheduler, const 
  * @param out_statuses     count statuses, one for each; may be NULL
  * @param out_dispositions count SELENE_DISPOSITION_ numbers, untouched where refused; may be NULL
  * @return INVALID_ARGUMENT, the STORE_ statuses and OUTCOME_UNKNOWN: then nothing was registered. OK also when
- *         tasks were refused; the detail text is that of the last one refused
+ *         tasks were refused; the message is that of the last one refused
  *
  * Thread: any. Since: 0.1.
  */
@@ -1892,31 +1867,13 @@ typedef struct selene_explanation {
     uint64_t output_lost;
 } selene_explanation;
 
-#define SELENE_EXPLANATION_INIT                                                                    \
-    {                                                                                              \
-        SELENE_SIZE(selene_explanation), 0, 0, 0, {{0, 0, 0}}, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0, 0, 0, 0, 0, 0                                                                       \
-    }
-
-/**
- * Writes the defaults into explanation, as SELENE_EXPLANATION_INIT does.
- *
- * @param explanation  where to write
- * @param struct_size  sizeof(selene_explanation) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_explanation_init(selene_explanation *explanation,
-                                                 uint32_t struct_size);
-
 /**
  * Gives every reason why a task does not run now, and its rank, score and estimate.
  *
  * Conditions that the host does not set are read from the system. May take time proportional to the number of
  * tasks.
  *
- * @param out_explanation  initialised with SELENE_EXPLANATION_INIT; filled up to its struct_size
+ * @param out_explanation  filled up to its struct_size
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, NOT_FOUND
  *
  * Thread: any. Since: 0.1.
@@ -2023,20 +1980,6 @@ typedef struct selene_group_info {
     uint64_t waiting;
 } selene_group_info;
 
-#define SELENE_GROUP_INFO_INIT                                                                     \
-    { SELENE_SIZE(selene_group_info), 0, 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into info, as SELENE_GROUP_INFO_INIT does.
- *
- * @param info         where to write
- * @param struct_size  sizeof(selene_group_info) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_group_info_init(selene_group_info *info, uint32_t struct_size);
-
 /**
  * Sets how many runs of a group may go on at a time, in whatever windows they are. Runs in flight go on, even if there
  * are more than that.
@@ -2073,7 +2016,7 @@ SELENE_API selene_status selene_group_resume(selene_scheduler scheduler, const c
 /**
  * Reads a group.
  *
- * @param out_info  initialised with SELENE_GROUP_INFO_INIT; filled up to its struct_size
+ * @param out_info  filled up to its struct_size
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, NOT_FOUND (nothing is set for it, and none of its tasks waits or runs)
  *
  * Thread: any. Since: 0.2.
@@ -2112,20 +2055,20 @@ enum {
     SELENE_WINDOW_LANES = 8
 };
 
-/** An opportunity to work. Initialise with SELENE_WINDOW_INIT. */
+/** An opportunity to work. */
 typedef struct selene_window {
     uint32_t struct_size;
-    /** How it picks and who calls handlers. @unit SELENE_WINDOW_ bits @default none */
+    /** How it picks and who calls handlers. @unit SELENE_WINDOW_ bits @zero none */
     uint32_t flags;
     /** The kinds of its tasks. 0: all kinds of which a window may begin: those that are switched on, of which none is open
      *  and whose minimum interval has passed. If there are none, the call is refused for the first of these reasons.
-     *  @unit SELENE_KIND_ bits @default 0 */
+     *  @unit SELENE_KIND_ bits @zero 0 */
     uint32_t kinds;
-    /** Runs at a time. @unit count @range 1 … 1024 @default 1 */
+    /** Runs at a time. @unit count @range 1 … 1024 @zero 1 */
     uint32_t lanes;
-    /** From begin to deadline. @unit ns @range 1 ms … 24 h @default 30 s */
+    /** From begin to deadline. @unit ns @range 1 ms … 24 h @zero 30 s */
     int64_t budget;
-    /** Kept free at the end, in which runs are asked to stop; −1: budget / 20. @unit ns @range -1, 0 … budget @default -1 */
+    /** Kept free at the end, in which runs are asked to stop. @unit ns @range 0 … budget @zero budget / 20 @none 0 */
     int64_t reserve;
     /**
      * Empty (default): all tasks of the kinds. Else the id of the one task to run now, whatever its rank, cost, delay
@@ -2135,13 +2078,6 @@ typedef struct selene_window {
      */
     selene_text task;
 } selene_window;
-
-#define SELENE_WINDOW_INIT                                                                         \
-    {                                                                                              \
-        SELENE_SIZE(selene_window), 0, 0, 1, 30 * SELENE_SECOND, -1, {                             \
-            NULL, 0                                                                                \
-        }                                                                                          \
-    }
 
 /** The use of one window; 0 is none. */
 typedef uint64_t selene_cycle;
@@ -2312,25 +2248,6 @@ typedef struct selene_run_info {
     selene_text progress_text;
 } selene_run_info;
 
-#define SELENE_RUN_INFO_INIT                                                                       \
-    {                                                                                              \
-        SELENE_SIZE(selene_run_info), 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, 0, 0, 0, 0, 0.0,   \
-            0, 0, 0, 0, 0, 0, 0, {                                                                 \
-            NULL, 0                                                                                \
-        }                                                                                          \
-    }
-
-/**
- * Writes the defaults into info, as SELENE_RUN_INFO_INIT does.
- *
- * @param info         where to write
- * @param struct_size  sizeof(selene_run_info) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_run_info_init(selene_run_info *info, uint32_t struct_size);
-
 /** What selene_cycle_next found. */
 enum {
     /** A run: work on it, then complete it. */
@@ -2340,17 +2257,6 @@ enum {
     /** Nothing is left in this cycle: call selene_cycle_end. */
     SELENE_STEP_DONE = 2
 };
-
-/**
- * Writes the defaults into window, as SELENE_WINDOW_INIT does.
- *
- * @param window       where to write
- * @param struct_size  sizeof(selene_window) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.1.
- */
-SELENE_API selene_status selene_window_init(selene_window *window, uint32_t struct_size);
 
 /**
  * Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible. With
@@ -2379,7 +2285,7 @@ SELENE_API selene_status selene_cycle_begin(selene_scheduler scheduler, const se
  *
  * @param cycle        of selene_cycle_begin; a pushed one, or one of lanes, answers UNSUPPORTED
  * @param out_step     a SELENE_STEP_ number
- * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
+ * @param out_run      for STEP_RUN the run, filled up to its struct_size;
  *                     not touched for the others
  * @param out_wake_at  for STEP_WAIT when to call again: the next expiry, or, in a rolling window, the instant before
  *                     it at which a task becomes due; not touched for the others. May be NULL
@@ -2491,7 +2397,7 @@ SELENE_API selene_status selene_cycle_plan(selene_scheduler scheduler, const sel
  *     static void *work(void *argument) {
  *         selene_cycle cycle = *(selene_cycle *)argument;
  *         selene_lane lane = 0;
- *         selene_run_info run = SELENE_RUN_INFO_INIT;
+ *         selene_run_info run = SELENE_INIT(selene_run_info);
  *         int32_t step, outcome = SELENE_OUTCOME_NONE;
  *         if (selene_lane_open(cycle, &lane)) return NULL;
  *         while (!selene_lane_next(lane, outcome, SELENE_NEVER, &step, &run, NULL) && step == SELENE_STEP_RUN)
@@ -2536,7 +2442,7 @@ SELENE_API selene_status selene_lane_open(selene_cycle cycle, selene_lane *out_l
  * @param timeout      how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is a run, or no more
  * @param out_step     STEP_RUN; STEP_WAIT: time was up before; STEP_DONE: close the lane; nothing is left to run, the
  *                     cycle is over or drained, or another lane has taken this one's place
- * @param out_run      for STEP_RUN the run, filled up to its struct_size; initialised with SELENE_RUN_INFO_INIT;
+ * @param out_run      for STEP_RUN the run, filled up to its struct_size;
  *                     not touched for the others
  * @param out_wake_at  for STEP_WAIT when to call again: the next expiry; not touched for the others. May be NULL
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT, REENTRANT (inside a callback of this scheduler, unless timeout is 0).
@@ -2975,7 +2881,7 @@ typedef struct selene_event {
     uint32_t kinds;
     /** TROUBLE: the status that calls are refused with because of it; SELENE_OK: it has ended. Else 0. Since: 0.2. */
     selene_status status;
-    /** TROUBLE that begins: what is wrong, for people, as selene_status_detail says it; end of TROUBLE_OBSERVER: how many
+    /** TROUBLE that begins: what is wrong, for people, as selene_error_last says it; end of TROUBLE_OBSERVER: how many
      *  events were lost; end of TROUBLE_HANDLER: which handler. COMPLETED and INTERRUPTED: why the run failed, as
      *  selene_task_info has it. PROGRESS: its text. PAUSED and RESUMED of a group or of kinds in a pool, CONDITION_MET and
      *  CONDITION_LOST: the name. Else empty. Since: 0.2. */
@@ -2993,23 +2899,6 @@ typedef struct selene_event {
     int64_t progress_done;
     int64_t progress_total;
 } selene_event;
-
-#define SELENE_EVENT_INIT                                                                          \
-    {                                                                                              \
-        SELENE_SIZE(selene_event), 0, 0, 0, 0, 0, {NULL, 0}, 0, 0, 0, 0, 0, 0, 0, {NULL, 0}, 0, 0, \
-            0, 0, 0, 0, 0, 0                                                                       \
-    }
-
-/**
- * Writes the defaults into event, as SELENE_EVENT_INIT does.
- *
- * @param event        where to write
- * @param struct_size  sizeof(selene_event) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_event_init(selene_event *event, uint32_t struct_size);
 
 /** Receives every change, one at a time; what it changes itself is queued behind. */
 typedef void (*selene_event_fn)(const selene_event *event, void *context);
@@ -3055,7 +2944,7 @@ SELENE_API selene_status selene_events_open(selene_scheduler scheduler, uint64_t
  * Takes the next event out of the queue, or waits for one.
  *
  * @param timeout    how long to wait at most, in ns; 0: not at all; SELENE_NEVER: until there is one
- * @param out_event  the event, filled up to its struct_size; initialised with SELENE_EVENT_INIT; not touched if there is
+ * @param out_event  the event, filled up to its struct_size; not touched if there is
  *                   none
  * @param out_found  1: an event; 0: there is none
  * @param out_lost   how many events were lost before this one since the last that was told; their numbers are missing.
@@ -3095,7 +2984,7 @@ enum {
 };
 
 /**
- * Receives a line. It may call nothing of the library but selene_*_name() (REENTRANT).
+ * Receives a line. It may call nothing of the library but selene_name (REENTRANT).
  *
  * @param level    a SELENE_LOG_ number; treat others as INFO
  * @param text     one sentence, UTF-8 without control characters, ends with a NUL; it begins with the store or the
@@ -3156,7 +3045,7 @@ typedef struct selene_store_info {
     selene_text owner;
 } selene_store_info;
 
-/** What selene_store_check and selene_store_salvage found. Initialise with SELENE_STORE_FINDINGS_INIT. */
+/** What selene_store_check and selene_store_salvage found. */
 typedef struct selene_store_findings {
     uint32_t struct_size;
     uint32_t flags;
@@ -3168,21 +3057,6 @@ typedef struct selene_store_findings {
      *  cannot be counted. */
     uint64_t damaged;
 } selene_store_findings;
-
-#define SELENE_STORE_FINDINGS_INIT                                                                 \
-    { SELENE_SIZE(selene_store_findings), 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into findings, as SELENE_STORE_FINDINGS_INIT does.
- *
- * @param findings     where to write
- * @param struct_size  sizeof(selene_store_findings) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_store_findings_init(selene_store_findings *findings,
-                                                    uint32_t struct_size);
 
 /**
  * Gives where and how a scheduler stores its tasks.
@@ -3274,61 +3148,61 @@ enum {
 
 /** What processes of a user and group may do. The system identifies them, not they themselves. Since: 0.2. */
 typedef struct selene_peer_rule {
-    /** The process's user; SELENE_ANYBODY: any. @unit number @range any @default 0: root */
+    /** The process's user; SELENE_ANYBODY: any. @unit number @range any @zero root */
     uint32_t uid;
-    /** One of its groups when it connected; SELENE_ANYBODY: any. @unit number @range any @default 0 */
+    /** One of its groups when it connected; SELENE_ANYBODY: any. @unit number @range any @zero 0 */
     uint32_t gid;
-    /** What such a process may do; the rights of all rules that fit are added. @unit SELENE_RIGHT_ bits @default none */
+    /** What such a process may do; the rights of all rules that fit are added. @unit SELENE_RIGHT_ bits @zero none */
     uint32_t rights;
     /** 0. */
     uint32_t reserved;
 } selene_peer_rule;
 
-/** How a scheduler is served. Initialise with SELENE_SERVER_OPTIONS_INIT. Since: 0.2. */
+/** How a scheduler is served: bits of the flags of selene_server_options. */
+enum {
+    /** At a socket that the host has: descriptor. Since: 0.2. */
+    SELENE_SERVER_DESCRIPTOR = 1
+};
+
+/** How a scheduler is served. Since: 0.2. */
 typedef struct selene_server_options {
     uint32_t struct_size;
-    /** 0. @unit number @range 0 … 0 @default 0 */
+    /** SELENE_SERVER_DESCRIPTOR or 0. @unit number @range 0 … SELENE_SERVER_DESCRIPTOR @zero none */
     uint32_t flags;
     /** The socket; empty (default): the store's path and "-sock". A socket that an earlier owner left behind is
      *  replaced. */
     selene_text path;
     /** Who else may connect, besides the user of this process and root, who may do everything. Copied. */
     const selene_peer_rule *rules;
-    /** Number of these rules. @unit entries @range 0 … 1024 @default 0 */
+    /** Number of these rules. @unit entries @range 0 … 1024 @zero 0 */
     uint64_t rule_count;
     /** The socket's file mode. Users who cannot write to it cannot connect, so with rules it is usually 0666.
-     *  @unit number @range 0 … 511 @default 0600 (384) */
+     *  @unit number @range 0 … 511 @zero 384 */
     uint32_t mode;
     /** Connections at a time, of which one that reads events has two. A process that connects
      *  has the patience (below) to identify itself, 1 s at most if others want its place, and does not count before. A
      *  sixteenth of them, at most 64, are kept for this process's user and root; of the others each user gets at most half.
-     *  @unit count @range 1 … 65536 @default 1024 */
+     *  @unit count @range 1 … 65536 @zero 1024 */
     uint32_t max_clients;
-    /** Bytes of one request. @unit bytes @range 64 KiB … 1 GiB @default 16 MiB */
+    /** Bytes of one request. @unit bytes @range 64 KiB … 1 GiB @zero 16 MiB */
     uint64_t max_request_size;
-    /** A listening Unix stream socket, such as systemd passes; −1: one is made at the path. With a
-     *  descriptor, path must be empty and mode is ignored. The server makes a duplicate, so the host may close its own,
-     *  and the socket's file stays. The socket is made non-blocking. @unit number @range -1 … @default -1 */
+    /** With SELENE_SERVER_DESCRIPTOR a listening Unix stream socket, such as systemd passes: path must be empty then, and
+     *  mode is ignored. The server makes a duplicate, so the host may close its own, and the socket's file stays. The
+     *  socket is made non-blocking. @unit number @range 0 … @zero 0 */
     int32_t descriptor;
     /** 0. */
     uint32_t reserved;
     /** How long it waits for processes that had runs when the previous owner ended without closing: those that reconnect in
-     *  that time keep their runs, those of the others count as interrupted. 0: not at all. Since: 0.2.
-     *  @unit ns @range 0 … 24 h @default 10 s */
+     *  that time keep their runs, those of the others count as interrupted. Since: 0.2.
+     *  @unit ns @range 0 … 24 h @zero 10 s @none 0 */
     int64_t adopt;
     /** How long a connection may take to identify itself, to send the rest of a request, or to take an answer of
      *  which the system takes no more. Each 64 KiB that come or are taken begin it anew. Then the
-     *  connection is ended. Since: 0.2. @unit ns @range 1 ms … 24 h @default 5 s */
+     *  connection is ended. Since: 0.2. @unit ns @range 1 ms … 24 h @zero 5 s */
     int64_t patience;
 } selene_server_options;
 
-#define SELENE_SERVER_OPTIONS_INIT                                                                 \
-    {                                                                                              \
-        SELENE_SIZE(selene_server_options), 0, {NULL, 0}, NULL, 0, 384, 1024, 16777216, -1, 0,     \
-            10 * SELENE_SECOND, 5 * SELENE_SECOND                                                  \
-    }
-
-/** What a server has done. Initialise with SELENE_SERVER_INFO_INIT; filled by selene_server_get. Since: 0.2. */
+/** What a server has done. Filled by selene_server_get. Since: 0.2. */
 typedef struct selene_server_info {
     uint32_t struct_size;
     uint32_t flags;
@@ -3344,27 +3218,24 @@ typedef struct selene_server_info {
     uint64_t broken;
 } selene_server_info;
 
-#define SELENE_SERVER_INFO_INIT                                                                    \
-    { SELENE_SIZE(selene_server_info), 0, 0, 0, 0, 0, 0 }
-
 /** Whose process a connection believes besides those of its own user and of root. Since: 0.2. */
 enum {
     /** No other's. */
-    SELENE_SERVER_USER_SAME = -1,
+    SELENE_SERVER_USER_SAME = 0,
     /** Any user's. */
-    SELENE_SERVER_USER_ANY = -2
+    SELENE_SERVER_USER_ANY = -1
 };
 
-/** How to connect. Initialise with SELENE_CONNECT_OPTIONS_INIT. Since: 0.2. */
+/** How to connect. Since: 0.2. */
 typedef struct selene_connect_options {
     uint32_t struct_size;
-    /** 0. @unit number @range 0 … 0 @default 0 */
+    /** 0. @unit number @range 0 … 0 @zero 0 */
     uint32_t flags;
     /** Required: the store, whose socket has its name and "-sock", or the socket itself. */
     selene_text path;
-    /** How long a call waits for an owner while none serves the socket. @unit ns @range 0 … 24 h @default 0: not at all */
+    /** How long a call waits for an owner while none serves the socket. @unit ns @range 0 … 24 h @zero not at all */
     int64_t wait;
-    /** How long a call waits for an answer. @unit ns @range 1 ms … 24 h @default 30 s */
+    /** How long a call waits for an answer. @unit ns @range 1 ms … 24 h @zero 30 s */
     int64_t timeout;
     /** The pool whose handlers it offers and whose tasks it runs, once it registers a handler or begins a cycle: 1 … 255
      *  bytes; empty (default): the name of its executable. */
@@ -3372,15 +3243,9 @@ typedef struct selene_connect_options {
     /** Whose process may serve, besides one of this process's user or of root: the number of a user, or
      *  SELENE_SERVER_USER_SAME, SELENE_SERVER_USER_ANY. The system says whose process it is, before anything is
      *  told to it: whoever may write to a folder may serve a socket there.
-     *  @unit number @range SELENE_SERVER_USER_ANY … 4294967295 @default SELENE_SERVER_USER_SAME */
+     *  @unit number @range SELENE_SERVER_USER_ANY … 4294967295 @zero SELENE_SERVER_USER_SAME */
     int64_t server_user;
 } selene_connect_options;
-
-#define SELENE_CONNECT_OPTIONS_INIT                                                                \
-    {                                                                                              \
-        SELENE_SIZE(selene_connect_options), 0, {NULL, 0}, 0, 30 * SELENE_SECOND, {NULL, 0},       \
-            SELENE_SERVER_USER_SAME                                                                \
-    }
 
 /** A process that is connected. Since: 0.2. */
 typedef struct selene_client {
@@ -3408,41 +3273,6 @@ typedef struct selene_clients {
     const selene_client *clients;
     uint64_t count;
 } selene_clients;
-
-/**
- * Writes the defaults into options, as SELENE_SERVER_OPTIONS_INIT does.
- *
- * @param options      where to write
- * @param struct_size  sizeof(selene_server_options) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_server_options_init(selene_server_options *options,
-                                                    uint32_t struct_size);
-
-/**
- * Writes the defaults into options, as SELENE_CONNECT_OPTIONS_INIT does.
- *
- * @param options      where to write
- * @param struct_size  sizeof(selene_connect_options) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_connect_options_init(selene_connect_options *options,
-                                                     uint32_t struct_size);
-
-/**
- * Writes the defaults into info, as SELENE_SERVER_INFO_INIT does.
- *
- * @param info         where to write
- * @param struct_size  sizeof(selene_server_info) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_server_info_init(selene_server_info *info, uint32_t struct_size);
 
 /**
  * Serves a scheduler on a Unix socket, on a library thread of its own.
@@ -3489,7 +3319,7 @@ SELENE_API selene_status selene_server_open(selene_scheduler scheduler,
  * Takes in what clients of such a server have asked, one request of each, makes the calls in one commit, and answers. It
  * waits for no client, but for the disk where the commit is durable.
  *
- * Stop functions and observers may be called by it. selene_status_detail stays what it was: what is refused to a client is
+ * Stop functions and observers may be called by it. selene_error_last stays what it was: what is refused to a client is
  * told to that client alone.
  *
  * @param server       of selene_server_open
@@ -3506,7 +3336,7 @@ SELENE_API selene_status selene_server_step(selene_server server, int64_t *out_w
  * Counts what a server has done.
  *
  * @param server    of selene_server_start or selene_server_open
- * @param out_info  initialised with SELENE_SERVER_INFO_INIT; filled up to its struct_size
+ * @param out_info  filled up to its struct_size
  * @return UNSUPPORTED_STRUCT
  *
  * Thread: any. Since: 0.2.
@@ -3604,7 +3434,7 @@ SELENE_API selene_status selene_server_close(selene_server server);
  * @param options        how; path is required
  * @param out_scheduler  the handle, closed by selene_scheduler_close
  * @return INVALID_ARGUMENT (also: a name that is too long for a socket), UNSUPPORTED_STRUCT, OWNER_AWAY (no process serves
- *         it: the detail says what is there), REFUSED (this user may not write to the socket, or has no rights), UNSUPPORTED
+ *         it: the message says what is there), REFUSED (this user may not write to the socket, or has no rights), UNSUPPORTED
  *         (the owner speaks no common version of the protocol), EXHAUSTED (of descriptors here, or of clients there)
  *
  * Ownership: the caller closes the handle with selene_scheduler_close. In the child of a fork it answers FORKED; the
@@ -3709,7 +3539,7 @@ enum {
     SELENE_SOURCE_BOOKS = 4
 };
 
-/** What is known of a signal. Initialise with SELENE_SIGNAL_INIT. */
+/** What is known of a signal. */
 typedef struct selene_signal {
     uint32_t struct_size;
     uint32_t flags;
@@ -3726,20 +3556,6 @@ typedef struct selene_signal {
     /** When it becomes unknown unless it is set again; SELENE_NEVER: it stays. */
     int64_t until;
 } selene_signal;
-
-#define SELENE_SIGNAL_INIT                                                                         \
-    { SELENE_SIZE(selene_signal), 0, 0, 0, 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into signal, as SELENE_SIGNAL_INIT does.
- *
- * @param signal       where to write
- * @param struct_size  sizeof(selene_signal) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_signal_init(selene_signal *signal, uint32_t struct_size);
 
 /**
  * Sets a signal, overriding the system's reading until it expires or is cleared.
@@ -3776,7 +3592,7 @@ SELENE_API selene_status selene_signal_clear(selene_scheduler scheduler, int32_t
  * time needs two readings.
  *
  * @param signal      a SELENE_SIGNAL_ number
- * @param out_signal  initialised with SELENE_SIGNAL_INIT; filled up to its struct_size
+ * @param out_signal  filled up to its struct_size
  * @return INVALID_ARGUMENT (unknown signal), UNSUPPORTED_STRUCT
  *
  * Thread: any. Since: 0.1.
@@ -3839,18 +3655,18 @@ enum {
 
 /** One row of a profile's table. */
 typedef struct selene_rule {
-    /** The factor that it judges. @unit SELENE_FACTOR_ number @default 0 */
+    /** The factor that it judges. @unit SELENE_FACTOR_ number @zero 0 */
     int32_t factor;
-    /** The kinds of windows that it applies to. @unit SELENE_KIND_ bits @default none */
+    /** The kinds of windows that it applies to. @unit SELENE_KIND_ bits @zero none */
     uint32_t kinds;
-    /** Whether it ignores, vetoes or weighs. @unit SELENE_RULE_ number @default 0 */
+    /** Whether it ignores, vetoes or weighs. @unit SELENE_RULE_ number @zero 0 */
     int32_t mode;
-    /** SELENE_RULE_PREEMPTS or 0. @unit number @range 0 … SELENE_RULE_PREEMPTS @default 0 */
+    /** SELENE_RULE_PREEMPTS or 0. @unit number @range 0 … SELENE_RULE_PREEMPTS @zero 0 */
     uint32_t flags;
-    /** For SELENE_RULE_WEIGHT. @unit number @when it weighs @range 1 … 1000 @default 0 */
+    /** For SELENE_RULE_WEIGHT. @unit number @when it weighs @range 1 … 1000 @zero 0 */
     int64_t weight;
     /** The least or greatest value that meets it, in the factor's unit; or SELENE_REQUIRED_USUAL.
-     *  @unit number @range any @default 0 */
+     *  @unit number @range any @zero 0 */
     int64_t required;
 } selene_rule;
 
@@ -3867,13 +3683,13 @@ enum {
 
 /** How much a kind may use in any period of a length. */
 typedef struct selene_quota {
-    /** Each of these kinds gets its own. @unit SELENE_KIND_ bits @default none */
+    /** Each of these kinds gets its own. @unit SELENE_KIND_ bits @zero none */
     uint32_t kinds;
-    /** What is measured. @unit SELENE_MEASURE_ number @default 0 */
+    /** What is measured. @unit SELENE_MEASURE_ number @zero 0 */
     int32_t measure;
-    /** The most that may be used, in the measure's unit. @unit number @range 1 … @default 0 */
+    /** The most that may be used, in the measure's unit. @unit number @range 1 … @zero 0 */
     int64_t limit;
-    /** The time in which the limit applies. @unit ns @range 1 s … 24 h @default 0 */
+    /** The time in which the limit applies. @unit ns @range 1 s … 24 h @zero 0 */
     int64_t period;
 } selene_quota;
 
@@ -3889,38 +3705,24 @@ enum {
     SELENE_PROFILE_STRICT = 3
 };
 
-/** What a governor requires: a built-in profile and the differences from it. Initialise with SELENE_PROFILE_INIT. */
+/** What a governor requires: a built-in profile and the differences from it. */
 typedef struct selene_profile {
     uint32_t struct_size;
-    /** 0. @unit number @range 0 … 0 @default 0 */
+    /** 0. @unit number @range 0 … 0 @zero 0 */
     uint32_t flags;
-    /** The built-in profile. @unit SELENE_PROFILE_ number @default SELENE_PROFILE_OPEN */
+    /** The built-in profile. @unit SELENE_PROFILE_ number @zero SELENE_PROFILE_OPEN */
     int32_t base;
-    /** The least weighted score that grants; −1: the base's (500). @unit per mille @range -1, 0 … 1000 @default -1 */
+    /** The least weighted score that grants. @unit per mille @range 0 … 1000 @zero the base's (500) @none 0 */
     int32_t threshold;
     /** Rows that replace the base's; the last row for a cell wins. */
     const selene_rule *rules;
-    /** Number of these rows. @unit entries @range any @default 0 */
+    /** Number of these rows. @unit entries @range any @zero 0 */
     uint64_t rule_count;
     /** If any, in place of all of the base's; at most 4 for each kind. */
     const selene_quota *quotas;
-    /** Number of these. @unit entries @range any @default 0 */
+    /** Number of these. @unit entries @range any @zero 0 */
     uint64_t quota_count;
 } selene_profile;
-
-#define SELENE_PROFILE_INIT                                                                        \
-    { SELENE_SIZE(selene_profile), 0, SELENE_PROFILE_OPEN, -1, NULL, 0, NULL, 0 }
-
-/**
- * Writes the defaults into profile, as SELENE_PROFILE_INIT does.
- *
- * @param profile      where to write
- * @param struct_size  sizeof(selene_profile) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.1.
- */
-SELENE_API selene_status selene_profile_init(selene_profile *profile, uint32_t struct_size);
 
 /**
  * Sets what the governor requires from now on. The ledger is judged by the new quotas; the profile is not stored.
@@ -4021,7 +3823,7 @@ SELENE_API selene_status selene_governor_last(selene_scheduler scheduler, int32_
 
 /* ---- Ledger -------------------------------------------------------------- */
 
-/** What the ledger says of a kind. Initialise with SELENE_BALANCE_INIT. */
+/** What the ledger says of a kind. */
 typedef struct selene_balance {
     uint32_t struct_size;
     uint32_t flags;
@@ -4037,20 +3839,6 @@ typedef struct selene_balance {
     int64_t last_begin;
 } selene_balance;
 
-#define SELENE_BALANCE_INIT                                                                        \
-    { SELENE_SIZE(selene_balance), 0, 0, 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into balance, as SELENE_BALANCE_INIT does.
- *
- * @param balance      where to write
- * @param struct_size  sizeof(selene_balance) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_balance_init(selene_balance *balance, uint32_t struct_size);
-
 /**
  * Reads what a kind has used in the last 24 hours and may still use by the present profile.
  *
@@ -4059,7 +3847,7 @@ SELENE_API selene_status selene_balance_init(selene_balance *balance, uint32_t s
  * the store if there is one.
  *
  * @param kind         SELENE_KIND_REFRESH or SELENE_KIND_PROCESSING
- * @param out_balance  initialised with SELENE_BALANCE_INIT; filled up to its struct_size
+ * @param out_balance  filled up to its struct_size
  * @return INVALID_ARGUMENT, UNSUPPORTED_STRUCT
  *
  * Thread: any. Since: 0.1.
@@ -4122,22 +3910,19 @@ SELENE_API selene_status selene_governor_forecast(selene_scheduler scheduler, in
 /* ---- Trace --------------------------------------------------------------- */
 
 /**
- * Records signals, decisions, windows and runs to a file from now on, until selene_trace_stop or close.
+ * Records signals, decisions, windows and runs to a file from now on, until the same call with NULL, or close.
  *
  * The file is text, one line for each thing; docs/governor.md describes it. It is written as things happen and not
  * synced: a power loss may lose its end. If it cannot be written, the recording ends with an event.
  *
- * @param path         a file that does not exist yet
+ * @param path         a file that does not exist yet; NULL ends the recording, if there is one
  * @param path_length  its length in bytes, −1 if it ends with a NUL
- * @return INVALID_ARGUMENT, ALREADY_EXISTS (the file, or a recording that is not stopped), STORE_CANNOT_OPEN
+ * @return INVALID_ARGUMENT, ALREADY_EXISTS (the file, or a recording that has not ended), STORE_CANNOT_OPEN
  *
  * Thread: any. Since: 0.1.
  */
 SELENE_API selene_status selene_trace_record(selene_scheduler scheduler, const char *path,
                                              int64_t path_length);
-
-/** Ends the recording; without one it does nothing. Thread: any. Since: 0.1. */
-SELENE_API selene_status selene_trace_stop(selene_scheduler scheduler);
 
 /**
  * Replays a trace: decides again what was decided then, from what was known then.
@@ -4147,7 +3932,7 @@ SELENE_API selene_status selene_trace_stop(selene_scheduler scheduler);
  * @param out_decisions         how many decisions it holds. May be NULL
  * @param out_first_difference  the first line that is decided otherwise now; 0: the replay is the trace, byte for byte.
  *                              May be NULL
- * @return INVALID_ARGUMENT (not a trace, or damaged: the detail names the line), STORE_CANNOT_OPEN, STORE_LOCKED (a store
+ * @return INVALID_ARGUMENT (not a trace, or damaged: the message names the line), STORE_CANNOT_OPEN, STORE_LOCKED (a store
  *         that is open in this process), STORE_IO
  *
  * Thread: any. Since: 0.1.
@@ -4174,50 +3959,36 @@ enum {
     SELENE_DRIVER_UNGOVERNED = 16
 };
 
-/** How a driver opens windows. Initialise with SELENE_DRIVER_INIT. */
+/** How a driver opens windows. */
 typedef struct selene_driver {
     uint32_t struct_size;
-    /** How it opens windows. @unit SELENE_DRIVER_ bits @default none */
+    /** How it opens windows. @unit SELENE_DRIVER_ bits @zero none */
     uint32_t flags;
     /** Budget of the refresh windows that it opens: such a window has a deadline, at which its runs are over. 0: nobody has
      *  decided a deadline. Under the profiles apple and strict, which ration time, windows then have 30 s, and 10 min of
      *  processing. Otherwise they are open-ended: they pick runs for that long, without a reserve; then the next window may begin,
      *  and runs in flight go on, without a deadline but their task's timeout and stall_limit (their deadline is SELENE_NEVER);
      *  they still take from the lanes, and the report comes with the last of them. In any case cut to what the ledger leaves,
-     *  but not below 30 s: then it waits for room. @unit ns @range 0 … 24 h @default 0 */
+     *  but not below 30 s: then it waits for room. @unit ns @range 0 … 24 h @zero 0 */
     int64_t refresh_budget;
-    /** The same for processing. @unit ns @range 0 … 24 h @default 0 */
+    /** The same for processing. @unit ns @range 0 … 24 h @zero 0 */
     int64_t processing_budget;
-    /** Lanes of refresh windows. @unit count @range 1 … 1024 @default 1 */
+    /** Lanes of refresh windows. @unit count @range 1 … 1024 @zero 1 */
     uint32_t refresh_lanes;
-    /** Lanes of windows for processing. @unit count @range 1 … 1024 @default 1 */
+    /** Lanes of windows for processing. @unit count @range 1 … 1024 @zero 1 */
     uint32_t processing_lanes;
     /** The kinds of its windows; 0: both. Windows of other kinds are left to the host. Since: 0.2.
-     *  @unit SELENE_KIND_ bits @default 0 */
+     *  @unit SELENE_KIND_ bits @zero 0 */
     uint32_t kinds;
     /** 0. */
     uint32_t reserved;
-    /** Kept free at the end of each window that has a deadline, in which runs are asked to stop; at most the window's budget;
-     *  −1: budget / 20. Since: 0.2. @unit ns @range -1, 0 … 24 h @default -1 */
+    /** Kept free at the end of each window that has a deadline, in which runs are asked to stop; at most the window's budget.
+     *  Since: 0.2. @unit ns @range 0 … 24 h @zero budget / 20 @none 0 */
     int64_t reserve;
     /** Least time between the begins of two windows of one kind. If it exceeds the minimum interval of the kind, it replaces
-     *  it: a standing task then wants a window that often. Since: 0.2. @unit ns @range 0 … 10 years @default 0 */
+     *  it: a standing task then wants a window that often. Since: 0.2. @unit ns @range 0 … 10 years @zero 0 */
     int64_t every;
 } selene_driver;
-
-#define SELENE_DRIVER_INIT                                                                         \
-    { SELENE_SIZE(selene_driver), 0, 0, 0, 1, 1, 0, 0, -1, 0 }
-
-/**
- * Writes the defaults into driver, as SELENE_DRIVER_INIT does.
- *
- * @param driver       where to write
- * @param struct_size  sizeof(selene_driver) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.1.
- */
-SELENE_API selene_status selene_driver_init(selene_driver *driver, uint32_t struct_size);
 
 /**
  * Starts a library thread that acts as the system scheduler: it sleeps until something can run, asks the governor, and opens windows
@@ -4394,7 +4165,7 @@ typedef struct selene_value {
     int64_t length;
 } selene_value;
 
-/** A statement that a node wants to be made. Initialise with SELENE_NODE_REQUEST_INIT. Since: 0.2. */
+/** A statement that a node wants to be made. Since: 0.2. */
 typedef struct selene_node_request {
     uint32_t struct_size;
     uint32_t flags;
@@ -4409,9 +4180,6 @@ typedef struct selene_node_request {
     int64_t timeout;
 } selene_node_request;
 
-#define SELENE_NODE_REQUEST_INIT                                                                   \
-    { SELENE_SIZE(selene_node_request), 0, 0, {NULL, 0}, NULL, 0, 0 }
-
 /** How a node works: bits of `flags`. Since: 0.2. */
 enum {
     /** The database commits what this node claims and decides without waiting for its disk, for up to twice the rate of
@@ -4421,10 +4189,10 @@ enum {
     SELENE_NODE_OPTION_RELAXED = 1
 };
 
-/** How a node works. Initialise with SELENE_NODE_OPTIONS_INIT. Since: 0.2. */
+/** How a node works. Since: 0.2. */
 typedef struct selene_node_options {
     uint32_t struct_size;
-    /** 0 or SELENE_NODE_OPTION_RELAXED. @unit number @range 0 … SELENE_NODE_OPTION_RELAXED @default 0 */
+    /** 0 or SELENE_NODE_OPTION_RELAXED. @unit number @range 0 … SELENE_NODE_OPTION_RELAXED @zero 0 */
     uint32_t flags;
     /** The fleet's schema, 1 … 63 bytes, as it is called, without quotes. Default "selene". */
     selene_text schema;
@@ -4432,28 +4200,22 @@ typedef struct selene_node_options {
     selene_text name;
     /** Queues whose tasks it takes; default: all. */
     const selene_text *queues;
-    /** Number of these queues. @unit entries @range 0 … 1000 @default 0 */
+    /** Number of these queues. @unit entries @range 0 … 1000 @zero 0 */
     uint64_t queue_count;
     /** What this machine has that others may lack, such as "gpu": it takes tasks that require no other labels. */
     const selene_text *labels;
-    /** Number of these labels. @unit entries @range 0 … 64 @default 0 */
+    /** Number of these labels. @unit entries @range 0 … 64 @zero 0 */
     uint64_t label_count;
     /** How long the database waits for a sign of life before others take over what this node runs. A handler may take longer; it
-     *  has to stop when a node cannot reach the database for 0.8 of it. @unit ns @range 100 ms … 1 h @default 30 s */
+     *  has to stop when a node cannot reach the database for 0.8 of it. @unit ns @range 100 ms … 1 h @zero 30 s */
     int64_t lease;
-    /** A claim takes at most what keeps the free lanes busy for this long; 0: one task a lane.
-     *  @unit ns @range 0 … 10 s @default 250 ms */
+    /** A claim takes at most what keeps the free lanes busy for this long; SELENE_NONE: one task a lane.
+     *  @unit ns @range 0 … 10 s @zero 250 ms @none 0 */
     int64_t horizon;
     /** How often a node with a free lane looks for work without a hint (selene_node_hint).
-     *  @unit ns @range 10 ms … 1 h @default 1 s */
+     *  @unit ns @range 10 ms … 1 h @zero 1 s */
     int64_t poll;
 } selene_node_options;
-
-#define SELENE_NODE_OPTIONS_INIT                                                                   \
-    {                                                                                              \
-        SELENE_SIZE(selene_node_options), 0, {"selene", 6}, {"node", 4}, NULL, 0, NULL, 0,         \
-            30 * SELENE_SECOND, 250 * SELENE_MILLISECOND, SELENE_SECOND                            \
-    }
 
 /** What a node does. Since: 0.2. */
 enum {
@@ -4484,44 +4246,6 @@ typedef struct selene_node_info {
     uint64_t ready;
     uint64_t undecided;
 } selene_node_info;
-
-#define SELENE_NODE_INFO_INIT                                                                      \
-    { SELENE_SIZE(selene_node_info), 0, 0, 0, 0, 0, 0, 0, 0 }
-
-/**
- * Writes the defaults into request, as SELENE_NODE_REQUEST_INIT does.
- *
- * @param request      where to write
- * @param struct_size  sizeof(selene_node_request) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_node_request_init(selene_node_request *request,
-                                                  uint32_t struct_size);
-
-/**
- * Writes the defaults into options, as SELENE_NODE_OPTIONS_INIT does.
- *
- * @param options      where to write
- * @param struct_size  sizeof(selene_node_options) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_node_options_init(selene_node_options *options,
-                                                  uint32_t struct_size);
-
-/**
- * Writes the defaults into info, as SELENE_NODE_INFO_INIT does.
- *
- * @param info         where to write
- * @param struct_size  sizeof(selene_node_info) of the caller; no more bytes are written
- * @return INVALID_ARGUMENT (NULL), UNSUPPORTED_STRUCT (below 8, or larger than the library's)
- *
- * Thread: any. Since: 0.2.
- */
-SELENE_API selene_status selene_node_info_init(selene_node_info *info, uint32_t struct_size);
 
 /**
  * Opens the node of a scheduler, which has at most one.
@@ -4659,43 +4383,6 @@ SELENE_API selene_status selene_run_fence(selene_run run, int64_t *out_fence, in
  * Thread: any. Since: 0.2.
  */
 SELENE_API selene_status selene_run_decided_by_host(selene_run run);
-
-/* ============================================================================
- *  TEXT OF NUMBERS
- * ========================================================================= */
-
-/** "refresh", "processing"; "unknown" for any other integer. Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_kind_name(int32_t kind);
-/** "standing", "once", "periodic"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_schedule_name(int32_t schedule);
-/** "enqueued", "held", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_state_name(int32_t state);
-/** "new_data", "no_data", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_outcome_name(int32_t outcome);
-/** "none", "expiring", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_stop_name(int32_t reason);
-/** "added", "replaced", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_disposition_name(int32_t disposition);
-/** "not_due", "constraints", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_reason_name(int32_t reason);
-/** "registered", "started", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_event_name(int32_t type);
-/** "store", "thread", "overrun", "observer", "handler", "clock", "fleet", "fleet_clock"; "unknown". Ownership: static. Thread: any. Since: 0.2. */
-SELENE_API const char *selene_trouble_name(int32_t trouble);
-/** "network", "external_power" for one bit; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_constraint_name(uint32_t constraint);
-/** "battery_level", "external_power", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_signal_name(int32_t signal);
-/** "probe", "host", "trace", "books"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_source_name(int32_t source);
-/** "battery", "external_power", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_factor_name(int32_t factor);
-/** "passed", "vetoed", "weighed"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_verdict_name(int32_t verdict);
-/** "window_time", "cpu_time", …; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_measure_name(int32_t measure);
-/** "open", "apple", "server", "strict"; "unknown". Ownership: static. Thread: any. Since: 0.1. */
-SELENE_API const char *selene_profile_name(int32_t profile);
 
 #ifdef __cplusplus
 }

@@ -50,18 +50,14 @@ selene_status fleet_take(void *own, uint32_t size, const void *given, const char
     return SELENE_OK;
 }
 
-selene_status fleet_initial(void *out, uint32_t struct_size, const void *defaults, uint32_t size,
-                            const char *name) {
-    selene_status status = fleet_check_pointer(out, name);
-    if (status == SELENE_OK) status = check_size(struct_size, name);
-    if (status != SELENE_OK) return status;
-    if (struct_size > size)
-        return fleet_refuse(SELENE_ERROR_UNSUPPORTED_STRUCT, name,
-                            "struct_size %" PRIu32 " is larger than this library's, %" PRIu32,
-                            struct_size, size);
-    memcpy(out, defaults, struct_size);
-    memcpy(out, &struct_size, sizeof struct_size);
-    return SELENE_OK;
+void fleet_settle(int64_t *number, int64_t usual) {
+    if (*number == 0) *number = usual;
+    else if (*number == SELENE_NONE) *number = 0;
+}
+
+void fleet_settle_text(selene_text *text, const char *usual) {
+    if (text->length == 0 || (text->length == -1 && text->data != NULL && text->data[0] == 0))
+        *text = (selene_text){usual, -1};
 }
 
 selene_status fleet_fill(void *out, const void *info, uint32_t size, const char *name) {

@@ -9,9 +9,9 @@
 
 static _Thread_local char detail[1024];
 
-// The same as data, and the texts of it.
+// The error, and its texts but for the sentence.
 enum { FIELD, SUBJECT, FOUND, ALLOWED, PROBLEM, PARTS, PART_SIZE = 512 };
-static _Thread_local selene_fault fault;
+static _Thread_local selene_error last;
 static _Thread_local char parts[PARTS][PART_SIZE];
 
 static selene_text part(int place, const char *text) {
@@ -19,30 +19,33 @@ static selene_text part(int place, const char *text) {
     return (selene_text){parts[place], (int64_t)strlen(parts[place])};
 }
 
-static void set_fault(const selene_fault *from) {
-    fault = *from;
-    fault.struct_size = sizeof fault;
-    fault.field = part(FIELD, from->field.data);
-    fault.subject = part(SUBJECT, from->subject.data);
-    fault.found = part(FOUND, from->found.data);
-    fault.allowed = part(ALLOWED, from->allowed.data);
-    fault.problem = part(PROBLEM, from->problem.data);
+// All but the sentence.
+static void set_parts(const selene_error *from) {
+    last = *from;
+    last.struct_size = sizeof last;
+    last.field = part(FIELD, from->field.data);
+    last.subject = part(SUBJECT, from->subject.data);
+    last.found = part(FOUND, from->found.data);
+    last.allowed = part(ALLOWED, from->allowed.data);
+    last.problem = part(PROBLEM, from->problem.data);
 }
 
-static const selene_fault none = {sizeof none, 0,       0,       0, {"", 0}, {"", 0},
+static const selene_error none = {sizeof none, 0,       0,       0, {"", 0}, {"", 0}, {"", 0},
                                   {"", 0},     {"", 0}, {"", 0}, 0, 0,       0};
 
-const char *selene_fleet_detail(void) {
-    return detail;
+const selene_error *selene_fleet_error(void) {
+    if (last.struct_size == 0) set_parts(&none);
+    last.message = (selene_text){detail, (int64_t)strlen(detail)};
+    return &last;
 }
 
-const selene_fault *selene_fleet_fault(void) {
-    if (fault.struct_size == 0) set_fault(&none);
-    return &fault;
+static void tell(const char *text) {
+    snprintf(detail, sizeof detail, "%s", text);
 }
 
 void fleet_tell(const char *text) {
-    snprintf(detail, sizeof detail, "%s", text);
+    set_parts(&none);
+    tell(text);
 }
 
 static void tell_of(const char *field, const char *text) {
@@ -52,7 +55,7 @@ static void tell_of(const char *field, const char *text) {
 selene_status fleet_refuse(selene_status status, const char *field, const char *format, ...) {
     // The detail may be among the arguments; its field has room before it.
     char text[sizeof detail - 64];
-    selene_fault made = none;
+    selene_error made = none;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -60,7 +63,7 @@ selene_status fleet_refuse(selene_status status, const char *field, const char *
     made.status = status;
     made.field.data = field;
     made.problem.data = text;
-    set_fault(&made);
+    set_parts(&made);
     tell_of(field, text);
     return status;
 }
@@ -77,16 +80,16 @@ selene_status fleet_refuse_told(selene_status status, const char *text, size_t l
 
 // A number that is not among those that are allowed: `found` and `allowed` as people read them, `how` what is said between,
 // `hint` what ends the sentence.
-static selene_status refuse_value(const selene_fault *what, const char *field, const char *found,
+static selene_status refuse_value(const selene_error *what, const char *field, const char *found,
                                   const char *allowed, const char *how, const char *hint) {
     char text[256];
-    selene_fault made = *what;
+    selene_error made = *what;
     snprintf(text, sizeof text, "%s%s, allowed are %s%s", found, how, allowed, hint);
     made.status = SELENE_ERROR_INVALID_ARGUMENT;
     made.field.data = field;
     made.found.data = found;
     made.allowed.data = allowed;
-    set_fault(&made);
+    set_parts(&made);
     tell_of(field, text);
     return made.status;
 }
@@ -95,7 +98,7 @@ selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value
                                   int64_t greatest) {
     char found[24], allowed[64];
     int is_bytes = unit == SELENE_UNIT_BYTES;
-    selene_fault made = none;
+    selene_error made = none;
     snprintf(found, sizeof found, "%" PRId64, value);
     snprintf(allowed, sizeof allowed, "%" PRId64 " … %" PRId64 "%s", least, greatest,
              is_bytes ? " bytes" : "");
@@ -109,7 +112,7 @@ selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value
 
 selene_status fleet_refuse_unit(const char *field, int64_t value, int64_t greatest) {
     char found[24], allowed[64], hint[96];
-    selene_fault made = none;
+    selene_error made = none;
     snprintf(found, sizeof found, "%" PRId64, value);
     snprintf(allowed, sizeof allowed, "%" PRId64 " … %" PRId64, SELENE_MILLISECOND, greatest);
     snprintf(hint, sizeof hint,
@@ -123,7 +126,7 @@ selene_status fleet_refuse_unit(const char *field, int64_t value, int64_t greate
 
 selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t known) {
     char found[16], allowed[16] = "none";
-    selene_fault made = none;
+    selene_error made = none;
     snprintf(found, sizeof found, "%" PRIu32, value);
     if (known != 0) snprintf(allowed, sizeof allowed, "%" PRIu32, known);
     made.unit = SELENE_UNIT_BITS;
@@ -134,7 +137,7 @@ selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t know
 
 selene_status fleet_pass(selene_status status) {
     if (status == SELENE_OK) return status;
-    fleet_tell(selene_status_detail());
-    set_fault(selene_status_fault());
+    tell(selene_error_last()->message.data);
+    set_parts(selene_error_last());
     return status;
 }

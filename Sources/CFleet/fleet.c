@@ -10,11 +10,6 @@
 
 #define INSTALLING (5 * SELENE_MINUTE)
 
-selene_status selene_fleet_options_init(selene_fleet_options *options, uint32_t struct_size) {
-    const selene_fleet_options defaults = SELENE_FLEET_OPTIONS_INIT;
-    return fleet_initial(options, struct_size, &defaults, sizeof defaults, "options");
-}
-
 static void free_fleet(handle *one) {
     fleet *own = (fleet *)(void *)one;
     link_drop(&own->link);
@@ -48,10 +43,14 @@ static selene_status check_dsn(selene_text *dsn, const char *name) {
 
 // Whatever the size of the caller's struct.
 static selene_status make(const selene_fleet_options *given, fleet **out) {
-    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;
+    selene_fleet_options options = SELENE_INIT(selene_fleet_options);
     selene_status status = fleet_take(&options, sizeof options, given, "options");
     if (status == SELENE_OK && options.flags != 0)
         status = fleet_refuse_bits("flags", options.flags, 0);
+    fleet_settle_text(&options.schema, "selene");
+    fleet_settle_text(&options.queue, "default");
+    if (options.connect_timeout == 0) options.connect_timeout = 10 * SELENE_SECOND;
+    if (options.timeout == 0) options.timeout = 30 * SELENE_SECOND;
     if (status == SELENE_OK) status = check_dsn(&options.dsn, "dsn");
     if (status == SELENE_OK) status = check_dsn(&options.listen_dsn, "listen_dsn");
     if (status == SELENE_OK) status = fleet_check_text(&options.schema, 1, 63, "schema");
@@ -176,7 +175,8 @@ selene_status fleet_failed(const answer *given, int is_reading) {
     }
     // A status that this library knows; OK is none.
     long number = strncmp(state, "SE", 2) == 0 ? strtol(state + 2, NULL, 10) : 0;
-    if (number > 0 && strcmp(selene_status_name((selene_status)number), "UNKNOWN") != 0)
+    if (number > 0 &&
+        strcmp(selene_name(SELENE_NAMES_STATUS, (selene_status)number), "UNKNOWN") != 0)
         return fleet_refuse_told((selene_status)number, given->message, strlen(given->message));
     return fleet_refuse(status_of(state), "fleet", "%s (SQLSTATE %s)", given->message, state);
 }

@@ -13,7 +13,7 @@
 
 // ---- Faults (fault.c) ----
 
-// Sets the detail and the fault of this thread and gives the status back; a field of "" is the call as a whole.
+// Sets the error of this thread and gives the status back; a field of "" is the call as a whole.
 selene_status fleet_refuse(selene_status status, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // What the fleet's functions refuse, who say "field: problem".
@@ -24,20 +24,20 @@ selene_status fleet_refuse_number(const char *field, int32_t unit, int64_t value
 // A duration that was meant in another unit; the sentence names the constant (V21).
 selene_status fleet_refuse_unit(const char *field, int64_t value, int64_t greatest);
 selene_status fleet_refuse_bits(const char *field, uint32_t value, uint32_t known);
-// The same with the detail and the fault of a call of libselene; OK stays OK.
+// The same with the error of a call of libselene; OK stays OK.
 selene_status fleet_pass(selene_status status);
-// Sets the detail of this thread to a text.
+// Sets the error of this thread to what a call that succeeded has to say.
 void fleet_tell(const char *text);
 
 // ---- Arguments (arguments.c) ----
 
 // Memory; a failed allocation ends the process.
 void *fleet_memory(size_t size);
-// Reads a struct of the caller's over the defaults in `own`, whatever its size.
+// Reads a struct of the caller's over `own`, which is empty, whatever its size.
 selene_status fleet_take(void *own, uint32_t size, const void *given, const char *name);
-// Writes defaults for a caller whose struct may be older.
-selene_status fleet_initial(void *out, uint32_t struct_size, const void *defaults, uint32_t size,
-                            const char *name);
+// Puts in the place of 0 what it stands for, and 0 in that of SELENE_NONE; once.
+void fleet_settle(int64_t *number, int64_t usual);
+void fleet_settle_text(selene_text *text, const char *usual);
 // Fills a struct of the caller's, which may be older than `info`.
 selene_status fleet_fill(void *out, const void *info, uint32_t size, const char *name);
 selene_status fleet_check_pointer(const void *pointer, const char *name);

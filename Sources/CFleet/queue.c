@@ -11,11 +11,6 @@
 #define LONGEST (INT64_C(3650) * SELENE_DAY)
 enum { LIST_MOST = 1000, INPUT_MOST = (1 << 30) - 1 };
 
-selene_status selene_fleet_queue_terms_init(selene_fleet_queue_terms *terms, uint32_t struct_size) {
-    const selene_fleet_queue_terms defaults = SELENE_FLEET_QUEUE_TERMS_INIT;
-    return fleet_initial(terms, struct_size, &defaults, sizeof defaults, "terms");
-}
-
 // Makes a statement whose first parameter is the fleet's queue.
 static selene_status ask(selene_fleet number, const char *sql, const selene_value *second) {
     fleet *own;
@@ -61,35 +56,40 @@ selene_status selene_fleet_cancel_queue(selene_fleet number, uint64_t *out_count
 
 // ---- How it is set ----
 
+static selene_status check_span(int64_t span, const char *name) {
+    return span == SELENE_NONE ? SELENE_OK : fleet_check_time(span, 0, LONGEST, name);
+}
+
+static selene_status check_number(int64_t number, int64_t most, const char *name) {
+    return number == SELENE_NONE ? SELENE_OK : fleet_check_range(number, 0, most, name);
+}
+
 static selene_status check_limit(int64_t limit, const char *name) {
-    return limit == SELENE_UNLIMITED ? SELENE_OK : fleet_check_range(limit, -1, INT32_MAX, name);
+    return limit == SELENE_UNLIMITED ? SELENE_OK : check_number(limit, INT32_MAX, name);
 }
 
 static selene_status take_terms(const selene_fleet_queue_terms *given,
                                 selene_fleet_queue_terms *out) {
-    static const selene_fleet_queue_terms defaults = SELENE_FLEET_QUEUE_TERMS_INIT;
-    *out = defaults;
+    *out = (selene_fleet_queue_terms)SELENE_INIT(selene_fleet_queue_terms);
     selene_status status = fleet_check_pointer(given, "terms");
     if (status == SELENE_OK) status = fleet_take(out, sizeof *out, given, "terms");
     if (status == SELENE_OK && out->flags != 0) status = fleet_refuse_bits("flags", out->flags, 0);
-    if (status == SELENE_OK) status = fleet_check_time(out->pace, -1, LONGEST, "pace");
-    if (status == SELENE_OK)
-        status = fleet_check_time(out->backoff_min, -1, LONGEST, "backoff_min");
-    if (status == SELENE_OK)
-        status = fleet_check_time(out->backoff_max, -1, LONGEST, "backoff_max");
-    if (status == SELENE_OK) status = fleet_check_time(out->retention, -1, LONGEST, "retention");
-    if (status == SELENE_OK)
-        status = fleet_check_range(out->max_input, -1, INPUT_MOST, "max_input");
+    if (status == SELENE_OK) status = check_span(out->pace, "pace");
+    if (status == SELENE_OK) status = check_span(out->backoff_min, "backoff_min");
+    if (status == SELENE_OK) status = check_span(out->backoff_max, "backoff_max");
+    if (status == SELENE_OK) status = check_span(out->retention, "retention");
+    if (status == SELENE_OK) status = check_number(out->max_input, INPUT_MOST, "max_input");
     if (status == SELENE_OK) status = check_limit(out->limit_refresh, "limit_refresh");
     if (status == SELENE_OK) status = check_limit(out->limit_processing, "limit_processing");
-    if (status == SELENE_OK) status = fleet_check_range(out->jitter, -1, 1000, "jitter");
-    if (status == SELENE_OK) status = fleet_check_range(out->holds, -1, 1, "holds");
+    if (status == SELENE_OK) status = check_number(out->jitter, 1000, "jitter");
+    if (status == SELENE_OK) status = check_number(out->holds, 1, "holds");
     return status;
 }
 
-// A number that is to change, of a type.
+// A number that is to change, of a type; 0 changes nothing, SELENE_NONE makes it 0.
 static selene_value changed(int64_t number, int type) {
-    return (selene_value){number < 0 ? SELENE_VALUE_NULL : type, 0, number, NULL, 0};
+    if (number == 0) return (selene_value){SELENE_VALUE_NULL, 0, 0, NULL, 0};
+    return (selene_value){type, 0, number == SELENE_NONE ? 0 : number, NULL, 0};
 }
 
 // A limit below 0 takes it away.

@@ -10,11 +10,6 @@
 #define INPUTS_MOST (INT64_C(1) << 28)
 enum { NAMES_MOST = 16, INPUT_MOST = 1 << 29, TASKS_MOST = 10000 };
 
-selene_status selene_fleet_place_init(selene_fleet_place *place, uint32_t struct_size) {
-    const selene_fleet_place defaults = SELENE_FLEET_PLACE_INIT;
-    return fleet_initial(place, struct_size, &defaults, sizeof defaults, "place");
-}
-
 // ---- What is given ----
 
 static selene_status check_names(const selene_text *names, uint64_t count, const char *name) {
@@ -43,23 +38,34 @@ static selene_status check_supported(const selene_task *task) {
     return fleet_refuse(SELENE_ERROR_UNSUPPORTED, field, "tasks of a fleet have none");
 }
 
+// What 0 and SELENE_NONE stand for. An expected response that is not known is −1 then.
+static void take_defaults(selene_task *task) {
+    int64_t window = task->response_window;
+    fleet_settle(&window, 3);
+    task->response_window = (int32_t)window;
+    fleet_settle(&task->expected_response, -1);
+    fleet_settle(&task->backoff_delay, 30 * SELENE_SECOND);
+    if (task->kind == 0) task->kind = SELENE_KIND_REFRESH;
+    if (task->priority == 0) task->priority = SELENE_PRIORITY_NORMAL;
+}
+
 // What the fleet would name otherwise; the rest it checks itself.
 static selene_status check_numbers(const selene_task *task) {
     const int is_periodic = task->schedule == SELENE_SCHEDULE_PERIODIC ||
                             (task->schedule == SELENE_SCHEDULE_DEFAULT && task->period != 0);
     selene_status status = fleet_check_range(task->kind, 1, 2, "kind");
-    if (status == SELENE_OK) status = fleet_check_range(task->schedule, -1, 2, "schedule");
+    if (status == SELENE_OK) status = fleet_check_range(task->schedule, 0, 3, "schedule");
     if (status == SELENE_OK) status = fleet_check_range(task->priority, 1, 5, "priority");
-    if (status == SELENE_OK) status = fleet_check_range(task->existing, -1, 4, "existing");
+    if (status == SELENE_OK) status = fleet_check_range(task->existing, 0, 5, "existing");
     if (status == SELENE_OK) status = fleet_check_range(task->recurrence, 0, 1, "recurrence");
-    if (status == SELENE_OK) status = fleet_check_range(task->backoff, -1, 2, "backoff");
+    if (status == SELENE_OK) status = fleet_check_range(task->backoff, 0, 3, "backoff");
     if (status == SELENE_OK)
         status = fleet_check_range(task->response_window, 0, 30, "response_window");
     if (status == SELENE_OK)
         status = fleet_check_range(task->max_attempts, 0, INT32_MAX, "max_attempts");
     if (status == SELENE_OK) status = fleet_check_range(task->constraints, 0, 255, "constraints");
-    if (status == SELENE_OK)
-        status = fleet_check_time(task->expected_response, -1, SELENE_DAY, "expected_response");
+    if (status == SELENE_OK && task->expected_response != -1)
+        status = fleet_check_time(task->expected_response, 0, SELENE_DAY, "expected_response");
     if (status == SELENE_OK)
         status = fleet_check_time(task->initial_delay, 0, TEN_YEARS, "initial_delay");
     if (status == SELENE_OK && is_periodic) {
@@ -83,21 +89,20 @@ static selene_status check_numbers(const selene_task *task) {
 
 // Reads a task of the caller's, whatever its size, with the lengths of its texts.
 static selene_status take_task(const selene_task *given, selene_task *out) {
-    static const selene_task defaults = SELENE_TASK_INIT;
-    *out = defaults;
+    *out = (selene_task)SELENE_INIT(selene_task);
     selene_status status = fleet_check_pointer(given, "task");
     if (status == SELENE_OK) status = fleet_take(out, sizeof *out, given, "task");
     if (status == SELENE_OK) status = fleet_check_text(&out->id, 1, 255, "id");
     if (status == SELENE_OK) status = fleet_check_text(&out->handler, 0, 255, "handler");
     if (status == SELENE_OK) status = check_supported(out);
+    take_defaults(out);
     if (status == SELENE_OK) status = check_numbers(out);
     if (status == SELENE_OK) status = check_names(out->tags, out->tag_count, "tags");
     return status;
 }
 
 static selene_status take_place(const selene_fleet_place *given, selene_fleet_place *out) {
-    static const selene_fleet_place defaults = SELENE_FLEET_PLACE_INIT;
-    *out = defaults;
+    *out = (selene_fleet_place)SELENE_INIT(selene_fleet_place);
     selene_status status = fleet_take(out, sizeof *out, given, "place");
     if (status == SELENE_OK && out->flags != 0) status = fleet_refuse_bits("flags", out->flags, 0);
     if (status == SELENE_OK) status = fleet_check_text(&out->queue, 0, 255, "queue");
@@ -131,7 +136,8 @@ static char *constraints_text(uint32_t constraints) {
     selene_value values[NAMES_MOST];
     uint64_t count = 0;
     for (uint32_t bit = 1; bit <= SELENE_CONSTRAINT_NOT_ROAMING; bit <<= 1)
-        if (constraints & bit) values[count++] = fleet_word(selene_constraint_name(bit));
+        if (constraints & bit)
+            values[count++] = fleet_word(selene_name(SELENE_NAMES_CONSTRAINT, bit));
     return statement_array(values, count);
 }
 
@@ -139,30 +145,27 @@ static char *constraints_text(uint32_t constraints) {
 // are to be freed.
 enum { PARAMETERS = 18, TEXTS = 2 };
 static void fill(selene_value *out, size_t stride, char **texts, const selene_task *task) {
-    static const char *const policies[] = {"keep", "replace", "update", "append",
-                                           "append_or_replace"};
-    static const char *const backoffs[] = {"none", "linear", "exponential"};
     const selene_value none = {SELENE_VALUE_NULL, 0, 0, NULL, 0};
     texts[0] = names_text(task->tags, task->tag_count);
     texts[1] = constraints_text(task->constraints);
     const selene_value values[PARAMETERS] = {
         fleet_text(task->id),
         task->handler.length > 0 ? fleet_text(task->handler) : none,
-        fleet_word(selene_kind_name(task->kind)),
-        task->schedule >= 0 ? fleet_word(selene_schedule_name(task->schedule)) : none,
+        fleet_word(selene_name(SELENE_NAMES_KIND, task->kind)),
+        task->schedule != 0 ? fleet_word(selene_name(SELENE_NAMES_SCHEDULE, task->schedule)) : none,
         number_of(task->priority),
         task->expected_response >= 0 ? microseconds(task->expected_response) : none,
         microseconds(task->initial_delay),
         task->period != 0 ? microseconds(task->period) : none,
         microseconds(task->flex),
         {SELENE_VALUE_BOOLEAN, 0, task->recurrence == SELENE_RECURRENCE_ANCHORED, NULL, 0},
-        task->backoff >= 0 ? fleet_word(backoffs[task->backoff]) : none,
+        task->backoff != 0 ? fleet_word(selene_name(SELENE_NAMES_BACKOFF, task->backoff)) : none,
         microseconds(task->backoff_delay),
         number_of(task->max_attempts),
         number_of(task->response_window),
         fleet_word(texts[0]),
         fleet_word(texts[1]),
-        task->existing >= 0 ? fleet_word(policies[task->existing]) : none,
+        task->existing != 0 ? fleet_word(selene_name(SELENE_NAMES_EXISTING, task->existing)) : none,
         {SELENE_VALUE_BYTES, 0, 0, task->input, task->input_length},
     };
     for (size_t i = 0; i < PARAMETERS; i++)
@@ -194,7 +197,7 @@ static selene_value queue_of(const fleet *own, const selene_fleet_place *place) 
 int32_t fleet_disposition(const selene_value *word) {
     for (int32_t one = SELENE_DISPOSITION_ADDED; one <= SELENE_DISPOSITION_HELD; one++)
         if (word->type == SELENE_VALUE_TEXT &&
-            strcmp(selene_disposition_name(one), word->data) == 0)
+            strcmp(selene_name(SELENE_NAMES_DISPOSITION, one), word->data) == 0)
             return one;
     return -1;
 }

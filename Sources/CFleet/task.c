@@ -7,11 +7,7 @@
 #include <string.h>
 
 enum { PAGE_MOST = 1000 };
-
-selene_status selene_fleet_filter_init(selene_fleet_filter *filter, uint32_t struct_size) {
-    const selene_fleet_filter defaults = SELENE_FLEET_FILTER_INIT;
-    return fleet_initial(filter, struct_size, &defaults, sizeof defaults, "filter");
-}
+static const uint32_t STATES = (2u << SELENE_STATE_CANCELLED) - 1;
 
 // ---- Of one task ----
 
@@ -54,9 +50,10 @@ selene_status selene_fleet_run_now(selene_fleet number, const char *id, int64_t 
 }
 
 // The number of a word, of those from `first` on up to one that libselene does not know; -1: none of them.
-static int32_t number_in(const char *(*name)(int32_t), int32_t first, const selene_value *word) {
-    for (int32_t one = first; strcmp(name(one), "unknown") != 0; one++)
-        if (word->type == SELENE_VALUE_TEXT && strcmp(name(one), word->data) == 0) return one;
+static int32_t number_in(int32_t names, int32_t first, const selene_value *word) {
+    for (int32_t one = first; strcmp(selene_name(names, one), "unknown") != 0; one++)
+        if (word->type == SELENE_VALUE_TEXT && strcmp(selene_name(names, one), word->data) == 0)
+            return one;
     return -1;
 }
 
@@ -65,7 +62,7 @@ static uint32_t bits_in(const selene_value *words) {
     uint32_t bits = 0;
     for (int64_t i = 0; words->type == SELENE_VALUE_ARRAY && i < words->length; i++)
         for (uint32_t bit = 1; bit <= SELENE_CONSTRAINT_NOT_ROAMING; bit <<= 1) {
-            const char *name = selene_constraint_name(bit);
+            const char *name = selene_name(SELENE_NAMES_CONSTRAINT, bit);
             if (one[i].length == (int64_t)strlen(name) &&
                 memcmp(one[i].data, name, strlen(name)) == 0)
                 bits |= bit;
@@ -90,11 +87,11 @@ static void read_record(selene_fleet_record *out, block *room, const selene_valu
     out->labels = block_texts(room, &cell[6], &out->label_count);
     out->tags = block_texts(room, &cell[7], &out->tag_count);
     out->constraints = bits_in(&cell[8]);
-    out->kind = number_in(selene_kind_name, SELENE_KIND_REFRESH, &cell[9]);
-    out->schedule = number_in(selene_schedule_name, 0, &cell[10]);
-    out->state = number_in(selene_state_name, 0, &cell[11]);
+    out->kind = number_in(SELENE_NAMES_KIND, SELENE_KIND_REFRESH, &cell[9]);
+    out->schedule = number_in(SELENE_NAMES_SCHEDULE, SELENE_SCHEDULE_ONCE, &cell[10]);
+    out->state = number_in(SELENE_NAMES_STATE, 0, &cell[11]);
     out->stop_reason =
-        cell[12].type == SELENE_VALUE_NULL ? 0 : number_in(selene_stop_name, 0, &cell[12]);
+        cell[12].type == SELENE_VALUE_NULL ? 0 : number_in(SELENE_NAMES_STOP, 0, &cell[12]);
     out->priority = (int32_t)cell[13].integer;
     out->attempts = (uint32_t)cell[14].integer;
     out->generation = (uint32_t)cell[15].integer;
@@ -177,8 +174,7 @@ selene_status selene_fleet_result(selene_fleet number, const char *id, int64_t i
 
 // The filter, checked, and its values: queue, state, tag, after, most. Of an empty queue the fleet's is meant.
 static selene_status take_filter(const selene_fleet_filter *given, selene_fleet_filter *out) {
-    static const selene_fleet_filter defaults = SELENE_FLEET_FILTER_INIT;
-    *out = defaults;
+    *out = (selene_fleet_filter)SELENE_INIT(selene_fleet_filter);
     selene_status status = fleet_take(out, sizeof *out, given, "filter");
     if (status == SELENE_OK && (out->flags & ~(uint32_t)SELENE_FLEET_EVERY_QUEUE) != 0)
         status = fleet_refuse_bits("flags", out->flags, SELENE_FLEET_EVERY_QUEUE);
@@ -187,8 +183,12 @@ static selene_status take_filter(const selene_fleet_filter *given, selene_fleet_
         status = fleet_refuse(SELENE_ERROR_INVALID_ARGUMENT, "queue",
                               "must be empty with SELENE_FLEET_EVERY_QUEUE");
     if (status == SELENE_OK) status = fleet_check_text(&out->tag, 0, 255, "tag");
-    if (status == SELENE_OK)
-        status = fleet_check_range(out->state, -1, SELENE_STATE_CANCELLED, "state");
+    if (status == SELENE_OK && (out->states & ~STATES) != 0)
+        status = fleet_refuse_bits("states", out->states, STATES);
+    if (status == SELENE_OK && (out->states & (out->states - 1)) != 0)
+        status = fleet_refuse(SELENE_ERROR_UNSUPPORTED, "states",
+                              "of a fleet name one state, or none for all");
+    if (out->most == 0) out->most = 100;
     if (status == SELENE_OK) status = fleet_check_range(out->most, 1, PAGE_MOST, "most");
     if (status == SELENE_OK) status = fleet_check_range(out->after, 0, INT64_MAX, "after");
     return status;
@@ -209,7 +209,9 @@ selene_status selene_fleet_list(selene_fleet number, const selene_fleet_filter *
         filter.flags & SELENE_FLEET_EVERY_QUEUE ? none
         : filter.queue.length > 0               ? fleet_text(filter.queue)
                                                 : fleet_word(own->queue),
-        filter.state < 0 ? none : fleet_word(selene_state_name(filter.state)),
+        filter.states == 0
+            ? none
+            : fleet_word(selene_name(SELENE_NAMES_STATE, __builtin_ctz(filter.states))),
         filter.tag.length > 0 ? fleet_text(filter.tag) : none,
         {SELENE_VALUE_INTEGER, 0, filter.after, NULL, 0},
         {SELENE_VALUE_INTEGER, 0, filter.most, NULL, 0},

@@ -44,16 +44,6 @@ typedef struct worker {
     atomic_int is_deaf;
 } worker;
 
-selene_status selene_worker_options_init(selene_worker_options *options, uint32_t struct_size) {
-    const selene_worker_options defaults = SELENE_WORKER_OPTIONS_INIT;
-    return fleet_initial(options, struct_size, &defaults, sizeof defaults, "options");
-}
-
-selene_status selene_worker_info_init(selene_worker_info *info, uint32_t struct_size) {
-    const selene_worker_info defaults = SELENE_WORKER_INFO_INIT;
-    return fleet_initial(info, struct_size, &defaults, sizeof defaults, "info");
-}
-
 // ---- The thread ----
 
 // Tells the node what its statement answered, or why it has no answer.
@@ -69,7 +59,8 @@ static void tell(worker *own, answer *given) {
     selene_status status =
         selene_node_rows(own->scheduler, own->request, read.cells, read.count, read.columns);
     if (status != SELENE_OK)
-        selene_node_failed(own->scheduler, own->request, 1, NULL, selene_status_detail());
+        selene_node_failed(own->scheduler, own->request, 1, NULL,
+                           selene_error_last()->message.data);
     rows_free(&read);
 }
 
@@ -188,8 +179,8 @@ static void *work(void *context) {
     answer given;
     pthread_setname_np(pthread_self(), "selene/fleet");
     for (;;) {
-        selene_node_request request = SELENE_NODE_REQUEST_INIT;
-        selene_node_info info = SELENE_NODE_INFO_INIT;
+        selene_node_request request = SELENE_INIT(selene_node_request);
+        selene_node_info info = SELENE_INIT(selene_node_info);
         // Its scheduler, or the node, was closed.
         if (selene_node_step(own->scheduler, &request, NULL) != SELENE_OK) break;
         if (request.number != 0) {
@@ -234,7 +225,7 @@ static selene_status check_texts(const selene_text *texts, uint64_t count, const
 
 // Opens the node, whose statuses are those of the call.
 static selene_status open_node(worker *own, const selene_worker_options *options) {
-    selene_node_options node = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options node = SELENE_INIT(selene_node_options);
     char host[128] = "", name[256];
     node.schema = (selene_text){own->fleet->schema, -1};
     node.queues = options->queues;
@@ -272,7 +263,7 @@ static selene_status begin(worker *own, const selene_worker_options *options) {
 
 selene_status selene_fleet_work(selene_fleet number, selene_scheduler scheduler,
                                 const selene_worker_options *given, selene_worker *out_worker) {
-    selene_worker_options options = SELENE_WORKER_OPTIONS_INIT;
+    selene_worker_options options = SELENE_INIT(selene_worker_options);
     fleet *of;
     selene_status status = fleet_check_pointer(out_worker, "out_worker");
     if (status == SELENE_OK) status = fleet_take(&options, sizeof options, given, "options");
@@ -300,8 +291,8 @@ static selene_status hold(selene_worker number, worker **out) {
 
 selene_status selene_worker_get(selene_worker number, selene_worker_info *out_info) {
     worker *own;
-    selene_worker_info info = SELENE_WORKER_INFO_INIT;
-    selene_node_info node = SELENE_NODE_INFO_INIT;
+    selene_worker_info info = SELENE_INIT(selene_worker_info);
+    selene_node_info node = SELENE_INIT(selene_node_info);
     selene_status status = fleet_check_pointer(out_info, "out_info");
     if (status == SELENE_OK) status = hold(number, &own);
     if (status != SELENE_OK) return status;

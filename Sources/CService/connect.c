@@ -244,7 +244,7 @@ int32_t connection_away(const connection *own, int error, int is_in_doubt,
 static atomic_uint_fast64_t sessions;
 
 static int32_t greet(connection *own, service_failure *failure) {
-    wire_hello said = {WIRE_MAGIC, WIRE_PROTOCOL, WIRE_PROTOCOL, selene_version_number(), 0};
+    wire_hello said = {WIRE_MAGIC, WIRE_PROTOCOL, WIRE_PROTOCOL, selene_version(), 0};
     wire request = {.most = WIRE_HELLO_MOST};
     wire_head head;
     int is_untouched;

@@ -85,7 +85,7 @@ int connection_exchange(connection *own, wire *request, int *is_untouched);
 const char *connection_words(int error);
 // STALE_RUN of a run, INVALID_HANDLE of a cycle: it was of an owner that has gone.
 int32_t connection_ended(int is_run, service_failure *failure);
-// OWNER_AWAY for an error of the socket; after ETIMEDOUT the fault has the timeout that passed.
+// OWNER_AWAY for an error of the socket; after ETIMEDOUT the error has the timeout that passed.
 int32_t connection_away(const connection *own, int error, int is_in_doubt,
                         service_failure *failure);
 

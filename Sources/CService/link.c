@@ -351,7 +351,7 @@ int32_t driver_join(connection *own, service_failure *failure) {
 int32_t service_link_drive(void *link, const void *driver, int32_t calls,
                            service_failure *failure) {
     connection *own = link;
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_driver terms = {0};
     uint32_t size = 0;
     if (driver != NULL) memcpy(&size, driver, sizeof size);
     if (size > 0) memcpy(&terms, driver, size < sizeof terms ? size : sizeof terms);

@@ -218,11 +218,11 @@ static void answer_begin(client *to, wire_head head) {
 }
 
 static void refuse(client *to, wire_head head, const service_failure *failure) {
-    selene_fault fault;
+    selene_error error;
     size_t begun = to->out.length;
-    wire_fault(failure, &fault);
+    wire_error(failure, &error);
     answer_begin(to, head);
-    wire_refusal(&to->out, &fault, failure->texts[0]);
+    wire_refusal(&to->out, &error);
     wire_finish(&to->out, begun, (uint16_t)failure->status);
     if (!to->out.has_failed) return;
     // Not even for that there is memory.
@@ -252,7 +252,7 @@ static void answer(server *own, client *to, wire_head head, const wire_operation
     size_t begun = to->out.length;
     answer_begin(to, head);
     if (status == SELENE_OK) wire_answer(&to->out, operation, words);
-    else wire_refusal(&to->out, selene_status_fault(), selene_status_detail());
+    else wire_refusal(&to->out, selene_error_last());
     if (to->out.has_failed) {
         service_failure failure;
         to->out.length = begun;
@@ -346,7 +346,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
             wire_fail(&failure, SELENE_ERROR_UNSUPPORTED, "protocol", NULL,
                       "process %d (library %s) speaks %d, the client (library %u.%u.%u) "
                       "%u to %u",
-                      (int)getpid(), selene_version_string(), WIRE_PROTOCOL, said.library / 1000000,
+                      (int)getpid(), SELENE_VERSION_STRING, WIRE_PROTOCOL, said.library / 1000000,
                       said.library / 1000 % 1000, said.library % 1000, said.lowest, said.highest);
     else if (from->rights == 0)
         status = wire_fail(&failure, SELENE_ERROR_REFUSED, "user", NULL,
@@ -371,7 +371,7 @@ static void hello(server *own, client *from, wire_head head, const unsigned char
         from->is_ending = 1;
         return;
     }
-    wire_welcome welcome = {WIRE_MAGIC,         WIRE_PROTOCOL, selene_version_number(),
+    wire_welcome welcome = {WIRE_MAGIC,         WIRE_PROTOCOL, selene_version(),
                             (uint32_t)getpid(), from->rights,  own->max_frame};
     size_t begun = from->out.length;
     answer_begin(from, head);
@@ -608,7 +608,7 @@ static void serve(server *own, client *from, wire_head head, unsigned char *body
     if (operation == NULL) {
         wire_fail(&failure, SELENE_ERROR_UNSUPPORTED, "operation", NULL,
                   "%u is not known to process %d (library %s)", head.operation, (int)getpid(),
-                  selene_version_string());
+                  SELENE_VERSION_STRING);
         refuse(from, head, &failure);
         return;
     }
@@ -1351,6 +1351,9 @@ int32_t service_open(uint64_t scheduler, const service_terms *terms, const servi
     free_server(&own->entry);
     return status;
 }
+
+_Static_assert(PLATFORM_FAULT_SIZE == 5 * 256 + sizeof(selene_error),
+               "five texts and the struct, as SeleneABI lays them out");
 
 static void step(server *own, int milliseconds, int64_t *out_wake_at) {
     const place_of here = {own, serving};

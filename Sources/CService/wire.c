@@ -157,10 +157,11 @@ static const shape shapes[] = {
       {PART_TEXTS, 8, offsetof(selene_waits, preferred_ids),
        offsetof(selene_waits, preferred_id_count), UINT64_MAX, SENSE_NAME | SENSE_SOME}}},
     {'!',
-     5,
-     sizeof(selene_fault),
-     {TEXT_AT(selene_fault, field), TEXT_AT(selene_fault, subject), TEXT_AT(selene_fault, found),
-      TEXT_AT(selene_fault, allowed), TEXT_AT(selene_fault, problem)}},
+     6,
+     sizeof(selene_error),
+     {TEXT_AT(selene_error, message), TEXT_AT(selene_error, field), TEXT_AT(selene_error, subject),
+      TEXT_AT(selene_error, found), TEXT_AT(selene_error, allowed),
+      TEXT_AT(selene_error, problem)}},
 };
 
 static const shape *shape_of(char letter) {
@@ -415,11 +416,8 @@ void wire_answer(wire *to, const wire_operation *operation, const wire_word *wor
     }
 }
 
-void wire_refusal(wire *to, const selene_fault *fault, const char *detail) {
-    put_struct(to, '!', (const unsigned char *)fault);
-    wire_number(to, 1);
-    wire_number(to, strlen(detail));
-    put_text(to, detail, (int64_t)strlen(detail));
+void wire_refusal(wire *to, const selene_error *error) {
+    put_struct(to, '!', (const unsigned char *)error);
 }
 
 // ---- Reading ----
@@ -531,11 +529,11 @@ enum { ENUM_MOST = 255 };
 #define INSTANT(letter, type, name) FIELD(letter, type, name, INSTANT_LEAST, INT64_MAX)
 static const field fields[] = {
     FIELD('I', selene_task_info, kind, 1, ENUM_MOST),
-    ENUM('I', selene_task_info, schedule),
+    FIELD('I', selene_task_info, schedule, 1, ENUM_MOST),
     FIELD('I', selene_task_info, priority, 1, ENUM_MOST),
-    ENUM('I', selene_task_info, existing),
+    FIELD('I', selene_task_info, existing, 1, ENUM_MOST),
     ENUM('I', selene_task_info, recurrence),
-    ENUM('I', selene_task_info, backoff),
+    FIELD('I', selene_task_info, backoff, 1, ENUM_MOST),
     ENUM('I', selene_task_info, response_window),
     FIELD('I', selene_task_info, has_handler, 0, 1),
     ENUM('I', selene_task_info, state),
@@ -840,37 +838,34 @@ static void keep(char *to, const char *data, int64_t length) {
     to[count] = 0;
 }
 
-static void fill(service_failure *failure, const selene_fault *fault, selene_text detail) {
-    const selene_text texts[] = {detail,       fault->field,   fault->subject,
-                                 fault->found, fault->allowed, fault->problem};
-    failure->flags = fault->flags;
+static void fill(service_failure *failure, const selene_error *error) {
+    const selene_text texts[] = {error->message, error->field,   error->subject,
+                                 error->found,   error->allowed, error->problem};
+    failure->flags = error->flags;
     failure->reserved = 0;
-    failure->unit = fault->unit;
-    failure->value = fault->value;
-    failure->least = fault->least;
-    failure->greatest = fault->greatest;
+    failure->unit = error->unit;
+    failure->value = error->value;
+    failure->least = error->least;
+    failure->greatest = error->greatest;
     for (size_t i = 0; i < SERVICE_TEXTS; i++)
         keep(failure->texts[i], texts[i].data != NULL ? texts[i].data : "",
              texts[i].data != NULL ? texts[i].length : 0);
 }
 
 int wire_read_refusal(wire_reader from, service_failure *failure) {
-    wire_word detail[2];
     from.is_answer = 1;
-    selene_fault *fault = wire_made(&from, '!');
-    if (fault == NULL) return 0;
-    int is_whole = take_text(&from, detail) && detail[0].pointer != NULL && detail[1].number >= 0;
-    if (is_whole) fill(failure, fault, (selene_text){detail[0].pointer, detail[1].number});
-    free(fault);
-    return is_whole;
+    selene_error *error = wire_made(&from, '!');
+    if (error == NULL) return 0;
+    fill(failure, error);
+    free(error);
+    return 1;
 }
 
 int32_t wire_told(service_failure *failure) {
-    const selene_fault *fault = selene_status_fault();
-    const char *detail = selene_status_detail();
-    failure->status = fault->status;
-    fill(failure, fault, (selene_text){detail, (int64_t)strlen(detail)});
-    return fault->status;
+    const selene_error *error = selene_error_last();
+    failure->status = error->status;
+    fill(failure, error);
+    return error->status;
 }
 
 // ---- Failures ----
@@ -903,14 +898,14 @@ int32_t wire_fail(service_failure *failure, int32_t status, const char *field, c
     return status;
 }
 
-void wire_fault(const service_failure *failure, selene_fault *fault) {
-    const char(*texts)[SERVICE_TEXT_SIZE] = failure->texts;
-    selene_text parts[5];
-    for (size_t i = 0; i < 5; i++) {
-        parts[i].data = texts[1 + i];
-        parts[i].length = (int64_t)strlen(texts[1 + i]);
+void wire_error(const service_failure *failure, selene_error *error) {
+    selene_text parts[SERVICE_TEXTS];
+    for (size_t i = 0; i < SERVICE_TEXTS; i++) {
+        parts[i].data = failure->texts[i];
+        parts[i].length = (int64_t)strlen(failure->texts[i]);
     }
-    *fault = (selene_fault){sizeof *fault, failure->flags, failure->status, failure->unit,
-                            parts[0],      parts[1],       parts[2],        parts[3],
-                            parts[4],      failure->value, failure->least,  failure->greatest};
+    *error =
+        (selene_error){sizeof *error,  failure->flags, failure->status,  failure->unit, parts[0],
+                       parts[1],       parts[2],       parts[3],         parts[4],      parts[5],
+                       failure->value, failure->least, failure->greatest};
 }

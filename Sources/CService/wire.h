@@ -20,7 +20,7 @@
 enum {
     // The number of the first frame of each side.
     WIRE_HELLO = 0,
-    WIRE_PROTOCOL = 1,
+    WIRE_PROTOCOL = 2,
     // A frame before hello was accepted is no longer.
     WIRE_HELLO_MOST = 4096,
     WIRE_WORDS = 8,
@@ -100,7 +100,7 @@ void wire_struct(wire *to, char letter, const void *bytes);
 void wire_ask(wire *to, const wire_operation *operation, const wire_word *words);
 // What the owner answers: the results behind its head, or what a refused call left.
 void wire_answer(wire *to, const wire_operation *operation, const wire_word *words);
-void wire_refusal(wire *to, const selene_fault *fault, const char *detail);
+void wire_refusal(wire *to, const selene_error *error);
 
 // ---- Reading ----
 
@@ -137,7 +137,7 @@ int32_t wire_fail(service_failure *failure, int32_t status, const char *field, c
 // Fills a failure with what this thread's last refused call left; answers its status.
 int32_t wire_told(service_failure *failure);
 // Makes the failure what the public functions would have left, for wire_refusal.
-void wire_fault(const service_failure *failure, selene_fault *fault);
+void wire_error(const service_failure *failure, selene_error *error);
 
 // ---- Events ----
 

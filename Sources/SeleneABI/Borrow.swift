@@ -46,6 +46,15 @@ func borrow(_ text: selene_text, _ field: Literal) throws(SeleneError) -> Unsafe
   try borrow(text.data, text.length, field)
 }
 
+/// The same; where it is empty, what that stands for.
+func borrow(
+  _ text: selene_text, _ field: Literal, usual: StaticString
+) throws(SeleneError) -> UnsafeRawBufferPointer {
+  let given = try borrow(text, field)
+  guard given.isEmpty else { return given }
+  return UnsafeRawBufferPointer(start: usual.utf8Start, count: usual.utf8CodeUnitCount)
+}
+
 /// A file name, which may be longer than a name.
 func borrow(path: selene_text, _ field: Literal) throws(SeleneError) -> UnsafeRawBufferPointer {
   try borrow(path.data, path.length, field, atMost: 4096)
@@ -67,10 +76,48 @@ func borrow(
 
 /// A struct that begins with `struct_size` and `flags`.
 protocol SizedStruct {
-  /// Every field at its default.
-  static var initial: Self { get }
+  /// All zeros.
+  init()
   var struct_size: UInt32 { get set }
   var flags: UInt32 { get set }
+  /// Puts what 0 stands for in its place, and 0 in that of SELENE_NONE; once.
+  mutating func takeDefaults()
+}
+
+extension SizedStruct {
+  /// For most structs 0 is 0.
+  @inline(__always)
+  mutating func takeDefaults() {}
+
+  /// Every number at what its 0 stands for.
+  static var initial: Self {
+    var value = empty
+    value.takeDefaults()
+    return value
+  }
+
+  /// As a host initialises it.
+  static var empty: Self {
+    var value = Self()
+    value.struct_size = UInt32(MemoryLayout<Self>.size)
+    return value
+  }
+}
+
+/// Puts in the place of 0 the default of a number, in that of SELENE_NONE, where that is allowed, 0.
+@inline(__always)
+func settle<Number: FixedWidthInteger>(_ number: inout Number, _ usual: Number, hasNone: Bool = false) {
+  if number == 0 {
+    number = usual
+  } else if hasNone && number == ~0 {
+    number = 0
+  }
+}
+
+/// The opposite, for what goes on to an owner.
+@inline(__always)
+func said(_ number: Int64, usual: Int64) -> Int64 {
+  number == usual ? 0 : number == 0 ? Int64(SELENE_NONE) : number
 }
 
 /// The largest struct that a header of the future may have.
@@ -86,9 +133,16 @@ func read<T: SizedStruct>(
   return load(pointer)
 }
 
-/// Copies what is there of a struct, unchecked; all defaults if its size cannot be true.
+/// Copies what is there of a struct, unchecked, with defaults in their places; all defaults if its size cannot be true.
 func load<T: SizedStruct>(_ pointer: UnsafePointer<T>) -> T {
-  var value = T.initial
+  var value = copy(pointer)
+  value.takeDefaults()
+  return value
+}
+
+/// Copies what is there of a struct, as the host gave it.
+func copy<T: SizedStruct>(_ pointer: UnsafePointer<T>) -> T {
+  var value = T()
   withUnsafeMutableBytes(of: &value) { StructBytes.load(UnsafeRawPointer(pointer), into: $0) }
   return value
 }
@@ -109,18 +163,6 @@ func structSize<T: SizedStruct>(
   try StructBytes.checkedSize(UnsafeRawPointer(pointer), ours: MemoryLayout<T>.size, flags: known, names, field)
 }
 
-/// Writes the defaults of a struct, at most as many bytes as the caller has.
-@inline(__always)
-func initialize<T: SizedStruct>(
-  _ pointer: UnsafeMutablePointer<T>?, _ size: UInt32, _ field: Literal
-) throws(SeleneError) {
-  let target = UnsafeMutableRawPointer(try require(pointer, field))
-  try StructBytes.check(size, ours: MemoryLayout<T>.size)
-  var value = T.initial
-  value.struct_size = size
-  withUnsafeBytes(of: value) { target.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: Int(size)) }
-}
-
 /// What is the same for all structs: their size, their flags, their bytes.
 private enum StructBytes {
   static func load(_ source: UnsafeRawPointer, into value: UnsafeMutableRawBufferPointer) {
@@ -137,12 +179,6 @@ private enum StructBytes {
     (target + 8).copyMemory(from: source + 8, byteCount: count - 8)
   }
 
-  static func check(_ size: UInt32, ours: Int) throws(SeleneError) {
-    guard (8...UInt32(ours)).contains(size) else {
-      throw .range("struct_size", size, 8, Int64(ours), .bytes).code(.unsupportedStruct)
-    }
-  }
-
   static func checkedSize(
     _ source: UnsafeRawPointer, ours: Int, flags known: UInt32, _ names: Literal, _ field: Literal
   ) throws(SeleneError) -> Int {
@@ -150,7 +186,7 @@ private enum StructBytes {
     guard (8...greatestStruct).contains(size) else {
       throw .range(
         field, size, 8, Int64(greatestStruct), .bytes
-      ).code(.unsupportedStruct).problem("is out of range for struct_size; set the struct with its _INIT macro")
+      ).code(.unsupportedStruct).problem("is out of range for struct_size; set the struct with SELENE_INIT")
     }
     for offset in ours..<max(ours, Int(size)) where source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
       throw SeleneError(

@@ -6,17 +6,6 @@ import SeleneCore
 import SeleneEngine
 
 extension selene_window: SizedStruct {
-  static var initial: selene_window {
-    let defaults = WindowDraft()
-    var window = selene_window()
-    window.struct_size = UInt32(MemoryLayout<selene_window>.size)
-    window.kinds = defaults.kinds
-    window.lanes = defaults.lanes
-    window.budget = defaults.budget
-    window.reserve = defaults.reserve
-    return window
-  }
-
   /// The fields for the engine.
   fileprivate func checked(for scheduler: Scheduler) throws(SeleneError) -> Window {
     var draft = WindowDraft()
@@ -44,11 +33,6 @@ func window(
     SELENE_WINDOW_STRICT_FIT | SELENE_WINDOW_INLINE | SELENE_WINDOW_FROZEN | SELENE_WINDOW_LANES)
   let names: Literal = "0, or a sum of SELENE_WINDOW_STRICT_FIT (1), _INLINE (2), _FROZEN (4), _LANES (8)"
   return try read(pointer, flags: known, named: names, "window").checked(for: scheduler)
-}
-
-@_cdecl("selene_window_init") @implementation
-public func selene_window_init(_ window: UnsafeMutablePointer<selene_window>!, _ struct_size: UInt32) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(window, struct_size, "window") }
 }
 
 @_cdecl("selene_cycle_begin") @implementation

@@ -6,21 +6,12 @@ import SeleneCore
 import SeleneEngine
 
 extension selene_driver: SizedStruct {
-  static var initial: selene_driver {
-    let defaults = DriverDraft()
-    return selene_driver(
-      struct_size: UInt32(MemoryLayout<selene_driver>.size), flags: 0, refresh_budget: defaults.budgets.refresh,
-      processing_budget: defaults.budgets.processing, refresh_lanes: defaults.lanes.refresh,
-      processing_lanes: defaults.lanes.processing, kinds: defaults.kinds, reserved: 0, reserve: defaults.reserve,
-      every: defaults.every)
-  }
-
   /// What an owner is asked for.
   init(_ draft: DriverDraft) {
-    self = .initial
+    self = .empty
     (refresh_budget, processing_budget) = (draft.budgets.refresh, draft.budgets.processing)
     (refresh_lanes, processing_lanes) = (draft.lanes.refresh, draft.lanes.processing)
-    (kinds, reserve, every) = (draft.kinds, draft.reserve, draft.every)
+    (kinds, reserve, every) = (draft.kinds, said(draft.reserve, usual: -1), draft.every)
     if draft.hasLanes { flags |= UInt32(SELENE_DRIVER_LANES) }
     if draft.strictFit { flags |= UInt32(SELENE_DRIVER_STRICT_FIT) }
     if draft.together { flags |= UInt32(SELENE_DRIVER_TOGETHER) }
@@ -40,13 +31,6 @@ extension selene_driver: SizedStruct {
     draft.isGoverned = flags & UInt32(SELENE_DRIVER_UNGOVERNED) == 0
     return draft
   }
-}
-
-@_cdecl("selene_driver_init") @implementation
-public func selene_driver_init(_ driver: UnsafeMutablePointer<selene_driver>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(driver, struct_size, "driver") }
 }
 
 /// What a host describes.

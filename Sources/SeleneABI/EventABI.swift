@@ -33,8 +33,6 @@ var noText: UnsafeRawBufferPointer {
 }
 
 extension selene_event: SizedStruct {
-  static var initial: selene_event { selene_event() }
-
   fileprivate init(_ event: borrowing Event) {
     self.init()
     let change = event.change
@@ -58,11 +56,6 @@ extension selene_event: SizedStruct {
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)
     (pace, pace_class) = (told.pace, told.pace_class)
   }
-}
-
-@_cdecl("selene_event_init") @implementation
-public func selene_event_init(_ event: UnsafeMutablePointer<selene_event>!, _ struct_size: UInt32) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(event, struct_size, "event") }
 }
 
 @_cdecl("selene_events_open") @implementation

@@ -9,13 +9,6 @@ import SeleneGovernor
 // MARK: Profile
 
 extension selene_profile: SizedStruct {
-  static var initial: selene_profile {
-    var profile = selene_profile()
-    profile.struct_size = UInt32(MemoryLayout<selene_profile>.size)
-    profile.threshold = -1
-    return profile
-  }
-
   private static let mostRows: UInt64 = 1024
 
   /// The fields for the engine.
@@ -47,13 +40,6 @@ extension selene_profile: SizedStruct {
     }
     return Int(count)
   }
-}
-
-@_cdecl("selene_profile_init") @implementation
-public func selene_profile_init(_ profile: UnsafeMutablePointer<selene_profile>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(profile, struct_size, "profile") }
 }
 
 @_cdecl("selene_governor_set_profile") @implementation
@@ -146,8 +132,6 @@ public func selene_governor_forecast(
 // MARK: Ledger and habits
 
 extension selene_balance: SizedStruct {
-  static var initial: selene_balance { selene_balance() }
-
   fileprivate init(_ balance: Ledger.Balance, lastBegin: Instant?) {
     self.init()
     is_spent = balance.isSpent ? 1 : 0
@@ -156,13 +140,6 @@ extension selene_balance: SizedStruct {
     free_at = balance.freeAt
     last_begin = lastBegin ?? Time.never
   }
-}
-
-@_cdecl("selene_balance_init") @implementation
-public func selene_balance_init(_ balance: UnsafeMutablePointer<selene_balance>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(balance, struct_size, "balance") }
 }
 
 @_cdecl("selene_ledger_get") @implementation

@@ -5,16 +5,7 @@ import CService
 import SeleneCore
 import SeleneEngine
 
-extension selene_group_info: SizedStruct {
-  static var initial: selene_group_info { selene_group_info() }
-}
-
-@_cdecl("selene_group_info_init") @implementation
-public func selene_group_info_init(_ info: UnsafeMutablePointer<selene_group_info>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
-}
+extension selene_group_info: SizedStruct {}
 
 @_cdecl("selene_group_set_limit") @implementation
 public func selene_group_set_limit(

@@ -6,59 +6,17 @@ import SeleneCore
 import SeleneEngine
 import SeleneNode
 
-extension selene_node_options: SizedStruct {
-  static var initial: selene_node_options {
-    let defaults = NodeOptions()
-    return selene_node_options(
-      struct_size: UInt32(MemoryLayout<selene_node_options>.size), flags: 0,
-      schema: selene_text(data: ("selene" as StaticString).cString, length: 6),
-      name: selene_text(data: ("node" as StaticString).cString, length: 4), queues: nil, queue_count: 0, labels: nil,
-      label_count: 0, lease: defaults.lease, horizon: defaults.horizon, poll: defaults.poll)
-  }
-}
+extension selene_node_options: SizedStruct {}
 
-extension selene_node_request: SizedStruct {
-  static var initial: selene_node_request {
-    selene_node_request(
-      struct_size: UInt32(MemoryLayout<selene_node_request>.size), flags: 0, number: 0,
-      sql: selene_text(data: nil, length: 0), values: nil, value_count: 0, timeout: 0)
-  }
-}
+extension selene_node_request: SizedStruct {}
 
 extension selene_node_info: SizedStruct {
-  static var initial: selene_node_info {
-    var info = selene_node_info()
-    info.struct_size = UInt32(MemoryLayout<selene_node_info>.size)
-    return info
-  }
-
   fileprivate init(_ standing: NodeStanding) {
     self.init()
     state = standing.state.rawValue
     (worker, believes_until) = (standing.worker, standing.worker == 0 ? 0 : standing.believesUntil)
     (working, ready, undecided) = (UInt64(standing.working), UInt64(standing.ready), UInt64(standing.undecided))
   }
-}
-
-@_cdecl("selene_node_options_init") @implementation
-public func selene_node_options_init(
-  _ options: UnsafeMutablePointer<selene_node_options>!, _ struct_size: UInt32
-) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
-}
-
-@_cdecl("selene_node_request_init") @implementation
-public func selene_node_request_init(
-  _ request: UnsafeMutablePointer<selene_node_request>!, _ struct_size: UInt32
-) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(request, struct_size, "request") }
-}
-
-@_cdecl("selene_node_info_init") @implementation
-public func selene_node_info_init(
-  _ info: UnsafeMutablePointer<selene_node_info>!, _ struct_size: UInt32
-) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
 }
 
 // MARK: Open and close
@@ -74,9 +32,9 @@ public func selene_node_open(
       given = try read(options, flags: known, named: "0, or SELENE_NODE_OPTION_RELAXED (1)", "options")
     }
     var draft = NodeDraft()
-    draft.schema = try borrow(given.schema, "schema")
-    draft.name = try borrow(given.name, "name")
-    draft.version = try borrow(selene_version_string(), -1, "version")
+    draft.schema = try borrow(given.schema, "schema", usual: "selene")
+    draft.name = try borrow(given.name, "name", usual: "node")
+    draft.version = UnsafeRawBufferPointer(start: version.utf8Start, count: version.utf8CodeUnitCount)
     draft.queues = try borrow(given.queues, count: given.queue_count, atMost: 1_000, "queues")
     draft.labels = try borrow(given.labels, count: given.label_count, atMost: 64, "labels")
     (draft.options.lease, draft.options.horizon, draft.options.poll) = (given.lease, given.horizon, given.poll)

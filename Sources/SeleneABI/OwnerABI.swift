@@ -25,10 +25,10 @@ private func given(_ taken: service_step_taken) -> GivenStep {
 extension selene_window {
   /// What an owner is asked for.
   fileprivate init(_ window: Window) {
-    self = .initial
+    self = .empty
     kinds = window.kinds.rawValue
     lanes = UInt32(window.lanes)
-    (budget, reserve) = (window.budget, window.reserve)
+    (budget, reserve) = (window.budget, said(window.reserve, usual: -1))
     if window.strictFit { flags |= UInt32(SELENE_WINDOW_STRICT_FIT) }
     if !window.isRolling { flags |= UInt32(SELENE_WINDOW_FROZEN) }
     if window.isInline { flags |= UInt32(SELENE_WINDOW_INLINE) }

@@ -6,8 +6,6 @@ import SeleneCore
 import SeleneEngine
 
 extension selene_run_info: SizedStruct {
-  static var initial: selene_run_info { selene_run_info() }
-
   /// What a handler is told; its texts live as long as the run.
   init(_ run: Run) {
     self.init()
@@ -34,13 +32,6 @@ extension selene_run_info: SizedStruct {
     deadline = run.deadline
     progress_text = lend(noText)
   }
-}
-
-@_cdecl("selene_run_info_init") @implementation
-public func selene_run_info_init(_ info: UnsafeMutablePointer<selene_run_info>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
 }
 
 @_cdecl("selene_run_complete") @implementation

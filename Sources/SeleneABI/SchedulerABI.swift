@@ -6,26 +6,6 @@ import SeleneCore
 import SeleneEngine
 
 extension selene_options: SizedStruct {
-  static var initial: selene_options {
-    let defaults = OptionsDraft()
-    var options = selene_options()
-    options.struct_size = UInt32(MemoryLayout<selene_options>.size)
-    options.max_pending_refresh = defaults.maxPendingRefresh
-    options.max_pending_processing = defaults.maxPendingProcessing
-    options.minimum_backoff = defaults.minimumBackoff
-    options.maximum_backoff = defaults.maximumBackoff
-    options.release_after = defaults.releaseAfter
-    options.max_overrun_threads = defaults.maxOverrunThreads
-    options.max_input_size = defaults.maxInputSize
-    options.max_output_size = defaults.maxOutputSize
-    options.crash_pause = defaults.crashPause
-    options.stop_grace = defaults.stopGrace
-    options.max_overrun_per_handler = defaults.maxOverrunPerHandler
-    options.expedited_quota = defaults.expeditedQuota
-    options.wait_log_entries = defaults.waitLogEntries
-    return options
-  }
-
   /// The fields for the engine.
   func draft() throws(SeleneError) -> OptionsDraft {
     var draft = OptionsDraft()
@@ -37,8 +17,8 @@ extension selene_options: SizedStruct {
     draft.isRelaxed = flags & UInt32(SELENE_OPTIONS_RELAXED) != 0
     draft.freshness = flags & UInt32(SELENE_OPTIONS_FRESHNESS) != 0
     draft.hasThreads = flags & UInt32(SELENE_OPTIONS_NO_THREADS) == 0
-    draft.maxPendingRefresh = max_pending_refresh
-    draft.maxPendingProcessing = max_pending_processing
+    draft.maxPendingRefresh = try Self.limit(max_pending_refresh, "max_pending_refresh")
+    draft.maxPendingProcessing = try Self.limit(max_pending_processing, "max_pending_processing")
     draft.minimumBackoff = minimum_backoff
     draft.maximumBackoff = maximum_backoff
     draft.minimumIntervalRefresh = minimum_interval_refresh
@@ -68,6 +48,11 @@ extension selene_options: SizedStruct {
     return draft
   }
 
+  private static func limit(_ count: Int64, _ field: Literal) throws(SeleneError) -> UInt32 {
+    guard let limit = UInt32(exactly: count) else { throw .range(field, count, 0, Int64(UInt32.max)) }
+    return limit
+  }
+
   /// - Throws: `invalidArgument` for two clocks.
   func hostClock() throws(SeleneError) -> HostClock? {
     guard flags & UInt32(SELENE_OPTIONS_SET_CLOCK) == 0 else {
@@ -91,13 +76,6 @@ extension selene_options {
       begin: begin.map { begin in { begin(context) } }, end: end.map { end in { end(context) } },
       destroy: destroy.map { destroy in { destroy(context) } })
   }
-}
-
-@_cdecl("selene_options_init") @implementation
-public func selene_options_init(_ options: UnsafeMutablePointer<selene_options>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
 }
 
 @_cdecl("selene_scheduler_open") @implementation
@@ -188,8 +166,6 @@ public func selene_clock_advance(
 }
 
 extension selene_scheduler_info: SizedStruct {
-  static var initial: selene_scheduler_info { selene_scheduler_info() }
-
   init(_ census: Census) {
     self.init()
     kinds = census.kinds.rawValue
@@ -207,13 +183,6 @@ extension selene_scheduler_info: SizedStruct {
     stuck_handlers = UInt32(census.stuckHandlers)
     (expedited_left, expedited_free_at) = (census.expeditedLeft, census.expeditedFreeAt)
   }
-}
-
-@_cdecl("selene_scheduler_info_init") @implementation
-public func selene_scheduler_info_init(_ info: UnsafeMutablePointer<selene_scheduler_info>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
 }
 
 @_cdecl("selene_scheduler_get") @implementation

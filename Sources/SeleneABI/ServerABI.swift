@@ -64,15 +64,7 @@ extension SeleneError {
 // MARK: Options
 
 extension selene_server_options: SizedStruct {
-  static var initial: selene_server_options {
-    var options = selene_server_options()
-    options.struct_size = UInt32(MemoryLayout<selene_server_options>.size)
-    (options.mode, options.max_clients, options.max_request_size) = (0o600, 1024, 16 << 20)
-    options.descriptor = -1
-    options.adopt = Scheduler.usualAdoption
-    options.patience = 5 * Time.second
-    return options
-  }
+  fileprivate var hasDescriptor: Bool { flags & UInt32(SELENE_SERVER_DESCRIPTOR) != 0 }
 
   /// - Throws: `invalidArgument`.
   fileprivate func check(_ units: Units) throws(SeleneError) {
@@ -94,8 +86,11 @@ extension selene_server_options: SizedStruct {
     guard (65_536...1 << 30).contains(max_request_size) else {
       throw .range("max_request_size", max_request_size, 65_536, 1 << 30, .bytes)
     }
-    guard descriptor >= -1 else { throw .range("descriptor", descriptor, -1, Int64(Int32.max)) }
-    guard descriptor < 0 || path.length == 0 else {
+    guard descriptor >= 0 else { throw .range("descriptor", descriptor, 0, Int64(Int32.max)) }
+    guard hasDescriptor || descriptor == 0 else {
+      throw .range("descriptor", descriptor, 0, 0, .number, "0 without SELENE_SERVER_DESCRIPTOR in flags")
+    }
+    guard !hasDescriptor || path.length == 0 else {
       throw SeleneError(.invalidArgument, "path", "must be empty where a descriptor is given")
     }
     guard reserved == 0 else { throw .range("reserved", reserved, 0, 0) }
@@ -104,44 +99,9 @@ extension selene_server_options: SizedStruct {
   }
 }
 
-extension selene_connect_options: SizedStruct {
-  static var initial: selene_connect_options {
-    var options = selene_connect_options()
-    options.struct_size = UInt32(MemoryLayout<selene_connect_options>.size)
-    options.timeout = 30 * Time.second
-    options.server_user = Int64(SELENE_SERVER_USER_SAME)
-    return options
-  }
-}
+extension selene_connect_options: SizedStruct {}
 
-extension selene_server_info: SizedStruct {
-  static var initial: selene_server_info {
-    var info = selene_server_info()
-    info.struct_size = UInt32(MemoryLayout<selene_server_info>.size)
-    return info
-  }
-}
-
-@_cdecl("selene_server_options_init") @implementation
-public func selene_server_options_init(
-  _ options: UnsafeMutablePointer<selene_server_options>!, _ struct_size: UInt32
-) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
-}
-
-@_cdecl("selene_connect_options_init") @implementation
-public func selene_connect_options_init(
-  _ options: UnsafeMutablePointer<selene_connect_options>!, _ struct_size: UInt32
-) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(options, struct_size, "options") }
-}
-
-@_cdecl("selene_server_info_init") @implementation
-public func selene_server_info_init(_ info: UnsafeMutablePointer<selene_server_info>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(info, struct_size, "info") }
-}
+extension selene_server_info: SizedStruct {}
 
 /// The name of a socket or a store.
 private func borrow(place: selene_text) throws(SeleneError) -> UnsafeRawBufferPointer {
@@ -162,7 +122,10 @@ private func serve(
   var adopt: Int64 = 0
   let status = attempt { () throws(SeleneError) in
     _ = try require(out_server, "out_server")
-    let options = try options.map { given throws(SeleneError) in try read(given, "options") }
+    let options = try options.map { given throws(SeleneError) in
+      try read(
+        given, flags: UInt32(SELENE_SERVER_DESCRIPTOR), named: "0, or SELENE_SERVER_DESCRIPTOR (1)", "options")
+    }
     let given = options ?? selene_server_options.initial
     let path = try borrow(place: given.path)
     terms.path = path.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -170,7 +133,9 @@ private func serve(
     terms.rules = UnsafeRawPointer(given.rules)?.assumingMemoryBound(to: service_rule.self)
     terms.rule_count = given.rule_count
     (terms.mode, terms.max_clients, terms.max_frame) = (given.mode, given.max_clients, given.max_request_size)
-    (terms.descriptor, terms.has_thread, terms.patience) = (given.descriptor, hasThread ? 1 : 0, given.patience)
+    (terms.descriptor, terms.has_thread, terms.patience) = (
+      given.hasDescriptor ? given.descriptor : -1, hasThread ? 1 : 0, given.patience
+    )
     adopt = given.adopt
     try Scheduler.enter(scheduler, isQuestion: true) { (scheduler, _) throws(SeleneError) in
       try given.check(scheduler.units)
@@ -272,7 +237,7 @@ public func selene_client_list(
 public func selene_scheduler_connect(
   _ options: UnsafePointer<selene_connect_options>!, _ out_scheduler: UnsafeMutablePointer<selene_scheduler>!
 ) -> selene_status {
-  var given = selene_connect_options.initial
+  var given = selene_connect_options()
   var path = UnsafeRawBufferPointer(start: nil, count: 0)
   var pool = path
   let status = attempt { () throws(SeleneError) in
@@ -286,7 +251,7 @@ public func selene_scheduler_connect(
     guard (Int64(SELENE_SERVER_USER_ANY)...Int64(UInt32.max)).contains(given.server_user) else {
       throw .range(
         "server_user", given.server_user, Int64(SELENE_SERVER_USER_ANY), Int64(UInt32.max), .number,
-        "the number of a user, SELENE_SERVER_USER_SAME (-1) or SELENE_SERVER_USER_ANY (-2)")
+        "the number of a user, SELENE_SERVER_USER_SAME (0) or SELENE_SERVER_USER_ANY (-1)")
     }
     pool = try borrow(given.pool, "pool")
     if !pool.isEmpty { try Identifier.check(pool, "pool") }

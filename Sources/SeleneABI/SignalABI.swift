@@ -7,8 +7,6 @@ import SeleneEngine
 import SeleneGovernor
 
 extension selene_signal: SizedStruct {
-  static var initial: selene_signal { selene_signal() }
-
   fileprivate init(_ reading: Reading) {
     self.init()
     value = reading.value
@@ -17,13 +15,6 @@ extension selene_signal: SizedStruct {
     since = reading.since
     until = reading.until
   }
-}
-
-@_cdecl("selene_signal_init") @implementation
-public func selene_signal_init(_ signal: UnsafeMutablePointer<selene_signal>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(signal, struct_size, "signal") }
 }
 
 @_cdecl("selene_signal_set") @implementation

@@ -39,10 +39,10 @@ func fail(_ error: SeleneError) -> selene_status {
   if let told = error.fault.told { return fail(told) }
   Log.report(error)
   let fault = error.fault
-  Failure.put(fault.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
-  Failure.fault.pointee = selene_fault(
-    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: error.code.rawValue,
-    unit: fault.unit.rawValue, field: Failure.put(fault.field, 1), subject: Failure.put("\(fault.subject)", 2),
+  Failure.error.pointee = selene_error(
+    struct_size: UInt32(MemoryLayout<selene_error>.size), flags: 0, status: error.code.rawValue,
+    unit: fault.unit.rawValue, message: Failure.put(sentence: fault.sentence), field: Failure.put(fault.field, 1),
+    subject: Failure.put("\(fault.subject)", 2),
     found: Failure.put(fault.found, 3), allowed: Failure.put(fault.allowed, 4),
     problem: Failure.put(fault.problem ?? "", 5), value: fault.value, least: fault.least, greatest: fault.greatest)
   return error.code.rawValue
@@ -50,10 +50,10 @@ func fail(_ error: SeleneError) -> selene_status {
 
 /// The same of what another process has refused.
 private func fail(_ told: ToldFault) -> selene_status {
-  Failure.put(told.sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1)
-  Failure.fault.pointee = selene_fault(
-    struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: told.flags, status: told.status, unit: told.unit,
-    field: Failure.put(told.texts[0], 1), subject: Failure.put(told.texts[1], 2), found: Failure.put(told.texts[2], 3),
+  Failure.error.pointee = selene_error(
+    struct_size: UInt32(MemoryLayout<selene_error>.size), flags: told.flags, status: told.status, unit: told.unit,
+    message: Failure.put(sentence: told.sentence), field: Failure.put(told.texts[0], 1),
+    subject: Failure.put(told.texts[1], 2), found: Failure.put(told.texts[2], 3),
     allowed: Failure.put(told.texts[3], 4), problem: Failure.put(told.texts[4], 5), value: told.value,
     least: told.least, greatest: told.greatest)
   return told.status
@@ -63,10 +63,12 @@ private func fail(_ told: ToldFault) -> selene_status {
 private enum Failure {
   static let room = 256
 
-  static var fault: UnsafeMutablePointer<selene_fault> {
+  static var error: UnsafeMutablePointer<selene_error> {
     UnsafeMutableRawPointer(platform_detail() + Int(PLATFORM_DETAIL_SIZE) + 5 * room)
-      .assumingMemoryBound(to: selene_fault.self)
+      .assumingMemoryBound(to: selene_error.self)
   }
+
+  static func put(sentence: Detail) -> selene_text { put(sentence, 0, atMost: Int(PLATFORM_DETAIL_SIZE) - 1) }
 
   /// Copies a text to its place, cut between characters where it is too long.
   @discardableResult
@@ -83,7 +85,7 @@ private enum Failure {
 }
 
 /// A status's name and what it means.
-private func text(_ status: selene_status) -> (name: Literal, message: Literal) {
+func text(_ status: selene_status) -> (name: Literal, message: Literal) {
   guard status != 0 else { return ("OK", "The call succeeded.") }
   guard let code = SeleneError.Code(rawValue: status) else {
     return ("UNKNOWN", "Not a status of this library.")
@@ -131,29 +133,19 @@ private func text(_ status: selene_status) -> (name: Literal, message: Literal) 
   }
 }
 
-@_cdecl("selene_status_name") @implementation
-public func selene_status_name(_ status: selene_status) -> UnsafePointer<CChar>! {
-  text(status).name.cString
-}
-
 @_cdecl("selene_status_message") @implementation
 public func selene_status_message(_ status: selene_status) -> UnsafePointer<CChar>! {
   text(status).message.cString
 }
 
-@_cdecl("selene_status_detail") @implementation
-public func selene_status_detail() -> UnsafePointer<CChar>! {
-  UnsafePointer(platform_detail())
-}
-
-@_cdecl("selene_status_fault") @implementation
-public func selene_status_fault() -> UnsafePointer<selene_fault>! {
-  let fault = Failure.fault
-  if fault.pointee.struct_size == 0 {
+@_cdecl("selene_error_last") @implementation
+public func selene_error_last() -> UnsafePointer<selene_error>! {
+  let error = Failure.error
+  if error.pointee.struct_size == 0 {
     let none = selene_text(data: platform_detail(), length: 0)
-    fault.pointee = selene_fault(
-      struct_size: UInt32(MemoryLayout<selene_fault>.size), flags: 0, status: 0, unit: 0, field: none, subject: none,
-      found: none, allowed: none, problem: none, value: 0, least: 0, greatest: 0)
+    error.pointee = selene_error(
+      struct_size: UInt32(MemoryLayout<selene_error>.size), flags: 0, status: 0, unit: 0, message: none, field: none,
+      subject: none, found: none, allowed: none, problem: none, value: 0, least: 0, greatest: 0)
   }
-  return UnsafePointer(fault)
+  return UnsafePointer(error)
 }

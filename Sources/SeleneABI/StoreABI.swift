@@ -6,21 +6,12 @@ import SeleneCore
 import SeleneEngine
 
 extension selene_store_findings: SizedStruct {
-  static var initial: selene_store_findings { selene_store_findings() }
-
   fileprivate init(_ findings: StoreFindings) {
     self.init()
     schema_version = UInt64(findings.schemaVersion)
     tasks = findings.tasks
     damaged = findings.damaged
   }
-}
-
-@_cdecl("selene_store_findings_init") @implementation
-public func selene_store_findings_init(_ findings: UnsafeMutablePointer<selene_store_findings>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(findings, struct_size, "findings") }
 }
 
 @_cdecl("selene_store_get") @implementation

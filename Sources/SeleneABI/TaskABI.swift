@@ -5,15 +5,7 @@ import CService
 import SeleneCore
 import SeleneEngine
 
-extension selene_task: SizedStruct {
-  static var initial: selene_task {
-    var task = selene_task()
-    task.struct_size = UInt32(MemoryLayout<selene_task>.size)
-    var defaults = TaskNumbers()
-    task.exchange(&defaults, ToHost())
-    return task
-  }
-}
+extension selene_task: SizedStruct {}
 
 /// The numbers of a task under the names of the header: in what a host asks for, and in what it is told of a task.
 private protocol TaskFields {
@@ -117,13 +109,9 @@ private func read(_ task: UnsafePointer<selene_task>, into draft: inout TaskDraf
       SELENE_TASK_STEADY | SELENE_TASK_AFTER_ANY_END | SELENE_TASK_EXPEDITED | SELENE_TASK_REFUSE_OUT_OF_QUOTA),
     named: "0, or a sum of SELENE_TASK_STEADY (1), _AFTER_ANY_END (2), _EXPEDITED (4), _REFUSE_OUT_OF_QUOTA (8)",
     "task")
-  var whole = size == MemoryLayout<selene_task>.size ? task.pointee : load(task)
+  var whole = size == MemoryLayout<selene_task>.size ? task.pointee : copy(task)
+  whole.takeDefaults()
   try whole.write(to: &draft)
-}
-
-@_cdecl("selene_task_init") @implementation
-public func selene_task_init(_ task: UnsafeMutablePointer<selene_task>!, _ struct_size: UInt32) -> selene_status {
-  attempt { () throws(SeleneError) in try initialize(task, struct_size, "task") }
 }
 
 @_optimize(speed)
@@ -522,8 +510,6 @@ extension selene_task_info {
 }
 
 extension selene_explanation: SizedStruct {
-  static var initial: selene_explanation { selene_explanation() }
-
   fileprivate init(_ explanation: Explanation) {
     self.init()
     state = Int32(explanation.state.rawValue)
@@ -550,13 +536,6 @@ extension selene_explanation: SizedStruct {
     (fresh_since, cost, known_runs, news_runs) = (told.fresh_since, told.cost, told.known_runs, told.news_runs)
     (pace, pace_class) = (told.pace, told.pace_class)
   }
-}
-
-@_cdecl("selene_explanation_init") @implementation
-public func selene_explanation_init(_ explanation: UnsafeMutablePointer<selene_explanation>!, _ struct_size: UInt32)
-  -> selene_status
-{
-  attempt { () throws(SeleneError) in try initialize(explanation, struct_size, "explanation") }
 }
 
 @_cdecl("selene_task_launch") @implementation

@@ -1,87 +1,53 @@
-// Section TEXT OF NUMBERS of the header.
+// What numbers are called: selene_name of the header.
 
 import CSelene
 import SeleneCore
 import SeleneGovernor
 
-private let unknown: Literal = "unknown"
-
-@_cdecl("selene_kind_name") @implementation
-public func selene_kind_name(_ kind: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: kind).flatMap(Kind.init)?.name ?? unknown).cString
+@_cdecl("selene_name") @implementation
+public func selene_name(_ names: Int32, _ number: Int64) -> UnsafePointer<CChar>! {
+  (word(names, number) ?? "unknown").cString
 }
 
-@_cdecl("selene_schedule_name") @implementation
-public func selene_schedule_name(_ schedule: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: schedule).flatMap(Schedule.init)?.name ?? unknown).cString
+/// The word of a vocabulary for a number; nil if it has none.
+private func word(_ names: Int32, _ number: Int64) -> Literal? {
+  switch Int(names) {
+  case SELENE_NAMES_STATUS: Int32(exactly: number).map { text($0).name } ?? "UNKNOWN"
+  case SELENE_NAMES_KIND: choice(number, Kind.self)?.name
+  case SELENE_NAMES_SCHEDULE: choice(number, Schedule.self)?.name
+  case SELENE_NAMES_PRIORITY: priority(number)
+  case SELENE_NAMES_EXISTING: choice(number, ExistingPolicy.self)?.name
+  case SELENE_NAMES_RECURRENCE: choice(number, Recurrence.self)?.name
+  case SELENE_NAMES_BACKOFF: choice(number, BackoffPolicy.self)?.name
+  case SELENE_NAMES_CONSTRAINT: UInt32(exactly: number).flatMap { Constraints(rawValue: $0).name }
+  case SELENE_NAMES_STATE: choice(number, TaskState.self)?.name
+  case SELENE_NAMES_DISPOSITION: Int32(exactly: number).flatMap(Disposition.init)?.name
+  case SELENE_NAMES_OUTCOME: Int32(exactly: number).flatMap(Outcome.init)?.name
+  case SELENE_NAMES_STOP: Int32(exactly: number).flatMap(StopReason.init)?.name
+  case SELENE_NAMES_REASON: Int32(exactly: number).flatMap(Reason.init)?.name
+  case SELENE_NAMES_EVENT: Int32(exactly: number).flatMap(EventType.init)?.name
+  case SELENE_NAMES_TROUBLE: UInt32(exactly: number).flatMap(Trouble.init)?.name
+  case SELENE_NAMES_PROFILE: choice(number, BuiltInProfile.self)?.name
+  case SELENE_NAMES_SIGNAL: choice(number, Signal.self)?.name
+  case SELENE_NAMES_SOURCE: choice(number, Origin.self)?.name
+  case SELENE_NAMES_FACTOR: choice(number, Factor.self)?.name
+  case SELENE_NAMES_VERDICT: choice(number, Verdict.self)?.name
+  case SELENE_NAMES_MEASURE: choice(number, Measure.self)?.name
+  default: nil
+  }
 }
 
-@_cdecl("selene_state_name") @implementation
-public func selene_state_name(_ state: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: state).flatMap(TaskState.init)?.name ?? unknown).cString
+private func choice<Choice: RawRepresentable<UInt8>>(_ number: Int64, _: Choice.Type) -> Choice? {
+  UInt8(exactly: number).flatMap(Choice.init)
 }
 
-@_cdecl("selene_outcome_name") @implementation
-public func selene_outcome_name(_ outcome: Int32) -> UnsafePointer<CChar>! {
-  (Outcome(rawValue: outcome)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_stop_name") @implementation
-public func selene_stop_name(_ reason: Int32) -> UnsafePointer<CChar>! {
-  (StopReason(rawValue: reason)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_disposition_name") @implementation
-public func selene_disposition_name(_ disposition: Int32) -> UnsafePointer<CChar>! {
-  (Disposition(rawValue: disposition)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_reason_name") @implementation
-public func selene_reason_name(_ reason: Int32) -> UnsafePointer<CChar>! {
-  (Reason(rawValue: reason)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_event_name") @implementation
-public func selene_event_name(_ type: Int32) -> UnsafePointer<CChar>! {
-  (EventType(rawValue: type)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_trouble_name") @implementation
-public func selene_trouble_name(_ trouble: Int32) -> UnsafePointer<CChar>! {
-  (Trouble(rawValue: UInt32(bitPattern: trouble))?.name ?? unknown).cString
-}
-
-@_cdecl("selene_constraint_name") @implementation
-public func selene_constraint_name(_ constraint: UInt32) -> UnsafePointer<CChar>! {
-  (Constraints(rawValue: constraint).name ?? unknown).cString
-}
-
-@_cdecl("selene_signal_name") @implementation
-public func selene_signal_name(_ signal: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: signal).flatMap(Signal.init)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_source_name") @implementation
-public func selene_source_name(_ source: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: source).flatMap(Origin.init)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_factor_name") @implementation
-public func selene_factor_name(_ factor: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: factor).flatMap(Factor.init)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_verdict_name") @implementation
-public func selene_verdict_name(_ verdict: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: verdict).flatMap(Verdict.init)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_measure_name") @implementation
-public func selene_measure_name(_ measure: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: measure).flatMap(Measure.init)?.name ?? unknown).cString
-}
-
-@_cdecl("selene_profile_name") @implementation
-public func selene_profile_name(_ profile: Int32) -> UnsafePointer<CChar>! {
-  (UInt8(exactly: profile).flatMap(BuiltInProfile.init)?.name ?? unknown).cString
+private func priority(_ number: Int64) -> Literal? {
+  switch number {
+  case 1: "very_low"
+  case 2: "low"
+  case 3: "normal"
+  case 4: "high"
+  case 5: "very_high"
+  default: nil
+  }
 }

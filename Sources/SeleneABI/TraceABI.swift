@@ -9,17 +9,13 @@ public func selene_trace_record(
   _ scheduler: selene_scheduler, _ path: UnsafePointer<CChar>!, _ path_length: Int64
 ) -> selene_status {
   attempt { () throws(SeleneError) in
-    let path = try borrow(path: selene_text(data: path, length: path_length), "path")
-    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
-      try scheduler.startTrace(path, at: moment)
+    guard let path else {
+      return try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in scheduler.stopTrace() }
     }
-  }
-}
-
-@_cdecl("selene_trace_stop") @implementation
-public func selene_trace_stop(_ scheduler: selene_scheduler) -> selene_status {
-  attempt { () throws(SeleneError) in
-    try Scheduler.enter(scheduler) { (scheduler, _) throws(SeleneError) in scheduler.stopTrace() }
+    let file = try borrow(path: selene_text(data: path, length: path_length), "path")
+    try Scheduler.enter(scheduler) { (scheduler, moment) throws(SeleneError) in
+      try scheduler.startTrace(file, at: moment)
+    }
   }
 }
 

@@ -2,9 +2,9 @@
 
 /// How the delay grows with the attempt.
 package enum BackoffPolicy: UInt8, Sendable {
-  case none = 0
-  case linear = 1
-  case exponential = 2
+  case none = 1
+  case linear = 2
+  case exponential = 3
 }
 
 /// The bounds that a scheduler sets for every backoff.

@@ -2,13 +2,13 @@
 
 /// What registering does when a live record has the id.
 package enum ExistingPolicy: UInt8, Sendable {
-  case keep = 0
-  case replace = 1
-  case update = 2
-  case append = 3
-  case appendOrReplace = 4
+  case keep = 1
+  case replace = 2
+  case update = 3
+  case append = 4
+  case appendOrReplace = 5
   /// As keep, and what has succeeded stays as it is while its record is there (V9).
-  case skip = 5
+  case skip = 6
 
   package var appends: Bool { self == .append || self == .appendOrReplace }
 }

@@ -14,6 +14,39 @@ extension Schedule {
   }
 }
 
+extension ExistingPolicy {
+  package var name: Literal {
+    switch self {
+    case .keep: "keep"
+    case .replace: "replace"
+    case .update: "update"
+    case .append: "append"
+    case .appendOrReplace: "append_or_replace"
+    case .skip: "skip"
+    }
+  }
+}
+
+extension Recurrence {
+  package var name: Literal {
+    switch self {
+    case .afterCompletion: "after_completion"
+    case .anchored: "anchored"
+    case .calendar: "calendar"
+    }
+  }
+}
+
+extension BackoffPolicy {
+  package var name: Literal {
+    switch self {
+    case .none: "none"
+    case .linear: "linear"
+    case .exponential: "exponential"
+    }
+  }
+}
+
 extension TaskState {
   package var name: Literal {
     switch self {

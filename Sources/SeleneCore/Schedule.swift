@@ -2,12 +2,12 @@
 
 /// How often a task runs.
 package enum Schedule: UInt8, Sendable {
-  /// A candidate in every window, as in Selene.
-  case standing = 0
   /// Until it succeeds or fails for good, as WorkManager's OneTimeWorkRequest.
   case once = 1
   /// Once a period, as WorkManager's PeriodicWorkRequest.
   case periodic = 2
+  /// A candidate in every window, as in Selene.
+  case standing = 3
 }
 
 /// From where a periodic task's next period is counted.

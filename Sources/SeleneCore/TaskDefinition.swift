@@ -33,13 +33,13 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard UInt8(exactly: numbers.kind).flatMap(Kind.init) != nil else {
       throw .kind("kind", numbers.kind)
     }
-    if numbers.schedule == -1 {
+    if numbers.schedule == 0 {
       numbers.schedule = Int32((numbers.period != 0 ? Schedule.periodic : .once).rawValue)
     }
     guard let schedule = UInt8(exactly: numbers.schedule).flatMap(Schedule.init) else {
       throw .range(
-        "schedule", numbers.schedule, -1, 2, .number,
-        "-1 (periodic with a period, else once), 0 (standing), 1 (once) or 2 (periodic)")
+        "schedule", numbers.schedule, 0, 3, .number,
+        "0 (periodic with a period, else once), 1 (once), 2 (periodic) or 3 (standing)")
     }
     try numbers.checkRanges(units)
     guard draft.tags.count <= mostTags else { throw .range("tag_count", draft.tags.count, 0, Int64(mostTags)) }
@@ -60,11 +60,11 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
     guard Constraints.all.rawValue & numbers.constraints == numbers.constraints else {
       throw .constraints("constraints", numbers.constraints)
     }
-    if numbers.existing == -1 {
+    if numbers.existing == 0 {
       numbers.existing = Int32((schedule == .once ? ExistingPolicy.keep : .update).rawValue)
     }
     guard let existing = UInt8(exactly: numbers.existing).flatMap(ExistingPolicy.init) else {
-      throw .range("existing", numbers.existing, -1, 5)
+      throw .range("existing", numbers.existing, 0, 6)
     }
     if !draft.after.isEmpty { try check(after: draft, schedule, existing) }
     if existing.appends && schedule != .once {
@@ -81,11 +81,11 @@ package final class TaskDefinition: @unchecked Sendable {  // immutable after in
       throw .range(
         "recurrence", numbers.recurrence, 0, 2, .number, "0 (after completion), 1 (anchored) or 2 (calendar)")
     }
-    if numbers.backoff == -1 {
+    if numbers.backoff == 0 {
       numbers.backoff = Int32((schedule == .standing ? BackoffPolicy.none : .exponential).rawValue)
     }
     guard UInt8(exactly: numbers.backoff).flatMap(BackoffPolicy.init) != nil else {
-      throw .range("backoff", numbers.backoff, -1, 2)
+      throw .range("backoff", numbers.backoff, 0, 3)
     }
     if numbers.latestBegin != 0 {
       guard schedule == .once else {

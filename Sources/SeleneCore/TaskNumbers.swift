@@ -1,18 +1,18 @@
 // The numbers of a task: the one list of them, from the border to the store.
 
-/// What a task is besides its texts: as a host gives it, with sentinels, and after the check without them (T2).
+/// What a task is besides its texts: as a host gives it, and after the check with what depends on the schedule (T2).
 ///
 /// A new one is a field here and a line in `visitLater`; the border has its line in `TaskFields`.
 package struct TaskNumbers: Equatable, Sendable {
   package var kind = Int32(Kind.refresh.rawValue)
-  /// −1: periodic with a period, else once.
-  package var schedule: Int32 = -1
+  /// 0: periodic with a period, else once.
+  package var schedule: Int32 = 0
   package var priority: Int32 = 3
-  /// −1: by schedule.
-  package var existing: Int32 = -1
+  /// 0: by schedule.
+  package var existing: Int32 = 0
   package var recurrence = Int32(Recurrence.afterCompletion.rawValue)
-  /// −1: by schedule.
-  package var backoff: Int32 = -1
+  /// 0: by schedule.
+  package var backoff: Int32 = 0
   package var responseWindow: Int32 = 3
   package var maxAttempts: UInt32 = 0
   package var constraints: UInt32 = 0
@@ -35,6 +35,24 @@ package struct TaskNumbers: Equatable, Sendable {
   package var latestBegin: Span = 0
 
   package init() {}
+
+  /// These as a store has them, in which a standing task is 0, keep is 0 and no backoff is 0, and as the header has them. A
+  /// number that is none stays none.
+  package var asStored: TaskNumbers {
+    var numbers = self
+    if schedule == Schedule.standing.rawValue { numbers.schedule = 0 }
+    numbers.existing &-= 1
+    numbers.backoff &-= 1
+    return numbers
+  }
+
+  package var fromStored: TaskNumbers {
+    var numbers = self
+    numbers.schedule = schedule == 0 ? Int32(Schedule.standing.rawValue) : schedule <= 2 ? schedule : -1
+    numbers.existing = existing < 0 ? -1 : existing &+ 1
+    numbers.backoff = backoff < 0 ? -1 : backoff &+ 1
+    return numbers
+  }
 
   /// Shows each of the first ones to a visitor, which may change it: in the order in which a store has them. Names stand
   /// behind them there, so this list is complete.

@@ -186,7 +186,7 @@ struct TaskTraits {
   var kind: Kind { @inline(__always) get { choices & 0x20 == 0 ? .refresh : .processing } }
   var schedule: Schedule { @inline(__always) get { Schedule(rawValue: choices >> 3 & 3) ?? .standing } }
   /// Its schedule is standing.
-  var isStanding: Bool { @inline(__always) get { choices & 0x18 == 0 } }
+  var isStanding: Bool { @inline(__always) get { choices & 0x18 == 0x18 } }
   var priority: UInt8 { @inline(__always) get { choices & 7 } }
   /// It is in a group.
   var isGrouped: Bool { @inline(__always) get { choices & Self.grouped != 0 } }

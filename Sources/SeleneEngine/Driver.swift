@@ -59,7 +59,7 @@ struct DriverTerms: Sendable, Equatable {
     guard draft.kinds & ~KindSet.all.rawValue == 0 else {
       throw .kinds("kinds", draft.kinds, atLeastOne: false)
     }
-    try units.check("reserve", draft.reserve, 0, Time.longestRun, or: -1, "-1 (budget / 20), or 0 … 24 h")
+    try units.check("reserve", draft.reserve, 0, Time.longestRun, or: -1)
     try units.check("every", draft.every, 0, Time.tenYears)
     var (budgets, limited) = (Self.usualBudgets, KindSet([]))
     for kind in Kind.allCases where draft.budgets[kind] > 0 {

@@ -20,12 +20,12 @@ package struct OptionsDraft {
   package var minimumIntervalProcessing: Span = 0
   package var releaseAfter: Span = 10 * Time.minute
   package var backoffJitter: UInt32 = 0
-  package var maxOverrunThreads: UInt32 = 64
+  package var maxOverrunThreads: Int32 = 64
   package var stopGrace: Span = 5 * Time.second
   package var maxOverrunPerHandler: UInt32 = 16
   package var seed: UInt64 = 0
-  package var maxInputSize: UInt64 = 10_240
-  package var maxOutputSize: UInt64 = 1 << 20
+  package var maxInputSize: Int64 = 10_240
+  package var maxOutputSize: Int64 = 1 << 20
   package var crashPause: Span = 30 * Time.second
   /// How long expedited tasks may run in 24 h; `Time.never`: no limit.
   package var expeditedQuota: Span = 10 * Time.minute
@@ -87,8 +87,8 @@ package struct Options: Sendable {
     policy.holds = draft.holds
     policy.backoff = BackoffBounds(
       minimum: draft.minimumBackoff, maximum: draft.maximumBackoff, jitter: draft.backoffJitter)
-    policy.maxInput = draft.maxInputSize
-    policy.maxOutput = draft.maxOutputSize
+    policy.maxInput = UInt64(draft.maxInputSize)
+    policy.maxOutput = UInt64(draft.maxOutputSize)
     policy.crashPause = draft.crashPause
     guard !(draft.freshness && draft.observedRange) else {
       throw SeleneError(.invalidArgument, "flags", "OBSERVED_RANGE and FRESHNESS exclude each other")
@@ -100,7 +100,7 @@ package struct Options: Sendable {
     hasThreads = draft.hasThreads
     intervals = PerKind(refresh: draft.minimumIntervalRefresh, processing: draft.minimumIntervalProcessing)
     releaseAfter = draft.releaseAfter
-    maxOverrunThreads = draft.maxOverrunThreads
+    maxOverrunThreads = UInt32(draft.maxOverrunThreads)
     stopGrace = draft.stopGrace
     maxOverrunPerHandler = draft.maxOverrunPerHandler
     seed = draft.seed

@@ -14,10 +14,10 @@ extension OptionsDraft {
     guard backoffJitter <= 1_000 else {
       throw .range("backoff_jitter", backoffJitter, 0, 1_000)
     }
-    guard maxOverrunThreads <= 1_024 else {
+    guard maxOverrunThreads >= 0 && maxOverrunThreads <= 1_024 else {
       throw .range("max_overrun_threads", maxOverrunThreads, 0, 1_024)
     }
-    guard maxInputSize <= 536_870_912 else {
+    guard maxInputSize >= 0 && maxInputSize <= 536_870_912 else {
       throw .range("max_input_size", maxInputSize, 0, 536_870_912, .bytes)
     }
     try units.check("stop_grace", stopGrace, 0, 86_400_000_000_000)
@@ -27,7 +27,7 @@ extension OptionsDraft {
     guard waitLogEntries >= 16 && waitLogEntries <= 65_536 else {
       throw .range("wait_log_entries", waitLogEntries, 16, 65_536)
     }
-    guard maxOutputSize <= 536_870_912 else {
+    guard maxOutputSize >= 0 && maxOutputSize <= 536_870_912 else {
       throw .range("max_output_size", maxOutputSize, 0, 536_870_912, .bytes)
     }
     try units.check("crash_pause", crashPause, 0, 315_619_200_000_000_000)

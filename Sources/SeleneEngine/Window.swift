@@ -80,7 +80,7 @@ package struct Window {
     guard draft.lanes == 1 || !draft.isInline else { throw .range("lanes", draft.lanes, 1, 1).of("an inline window") }
     guard draft.lanes == 1 || !onlyTask else { throw .range("lanes", draft.lanes, 1, 1).of("a window of one task") }
     try units.check("budget", draft.budget, 1, Time.longestRun)
-    try units.check("reserve", draft.reserve, 0, draft.budget, or: -1, "-1 (budget / 20), or 0 … budget")
+    try units.check("reserve", draft.reserve, 0, draft.budget, or: -1, "0 … budget")
     if onlyTask { try Identifier.check(draft.task, "task") }
     namesKinds = draft.kinds != 0
     kinds = namesKinds ? KindSet(rawValue: draft.kinds) : enabled

@@ -70,7 +70,7 @@ extension Profile {
 
   func checkThreshold() throws(SeleneError) {
     guard threshold >= 0 && threshold <= 1000 else {
-      throw .range("threshold", threshold, 0, 1000, .number, "-1 (the base's), or 0 … 1000 in per mille")
+      throw .range("threshold", threshold, 0, 1000, .number, "0 … 1000, in per mille")
     }
   }
 

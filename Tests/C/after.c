@@ -13,7 +13,7 @@ static selene_task after(const char *id, const char *ids) {
     static selene_text names[MOST + 1];
     selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
     task.handler = SELENE_TEXT("work");
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     task.max_attempts = 1;
     for (; ids && *ids; ids += strspn(ids, " ")) {
         const size_t length = strcspn(ids, " ");
@@ -43,8 +43,8 @@ static selene_task with(selene_task task, int32_t existing) {
 static void check_state(int32_t state, selene_scheduler scheduler, const char *id, int line) {
     const int32_t found = record(scheduler, id).state;
     if (found == state) return;
-    fprintf(stderr, "%s:%d: %s is %s, not %s\n", __FILE__, line, id, selene_state_name(found),
-            selene_state_name(state));
+    fprintf(stderr, "%s:%d: %s is %s, not %s\n", __FILE__, line, id,
+            selene_name(SELENE_NAMES_STATE, found), selene_name(SELENE_NAMES_STATE, state));
     check_fail();
 }
 
@@ -287,7 +287,7 @@ static void test_running(void) {
 static void refuse(selene_scheduler scheduler, selene_task task, selene_status status,
                    const char *detail) {
     CHECK_STATUS(status, selene_task_register(scheduler, &task, NULL));
-    CHECK_STRING(detail, selene_status_detail());
+    CHECK_STRING(detail, selene_error_last()->message.data);
 }
 
 static void test_refused(void) {
@@ -386,7 +386,7 @@ static void test_existing(void) {
 
 /** Those that wait have no place; what starts takes the next free one, by priority. */
 static void test_limits(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     static const int32_t priorities[] = {2, 4, 3};
     options.max_pending_refresh = 1;
     selene_scheduler scheduler = open_virtual(options);
@@ -446,7 +446,7 @@ static void test_successors(void) {
             IS(ENQUEUED, "c");
             for (int i = 0; i < 4; i++) {
                 selene_cycle cycle = begin(scheduler, window_of(30 * S, 0, 1));
-                selene_run_info info = SELENE_RUN_INFO_INIT;
+                selene_run_info info = SELENE_INIT(selene_run_info);
                 int32_t step = -1;
                 CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
                 if (step == SELENE_STEP_RUN)
@@ -545,7 +545,7 @@ static void test_retry_refused(void) {
     CHECK_INT(1, cancel(scheduler, "a"));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_retry(scheduler, "b", -1));
     CHECK_STRING("after[0]: \"a\" was cancelled; a task that comes after it cannot start",
-                 selene_status_detail());
+                 selene_error_last()->message.data);
     /* y comes after z. Then z is registered anew, after y, and fails with it. */
     add_after(scheduler, "z", NULL);
     add_after(scheduler, "y", "z");
@@ -557,7 +557,7 @@ static void test_retry_refused(void) {
     CHECK_INT(1, record(scheduler, "z").waits_for);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_retry(scheduler, "y", -1));
     CHECK_STRING("after[0]: \"z\" waits for this task, which cannot wait for it",
-                 selene_status_detail());
+                 selene_error_last()->message.data);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -601,10 +601,10 @@ static void test_retried_together(void) {
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_task_retry_all(scheduler, NULL, 0, 2, &count));
         CHECK_STRING("flags: 2 is out of range, allowed are 0 or SELENE_RETRY_SUCCESSORS (1)",
-                     selene_status_detail());
+                     selene_error_last()->message.data);
         selene_cycle cycle = begin(scheduler, rolling_window());
         for (int i = 0; i < 4; i++) {
-            selene_run_info info = SELENE_RUN_INFO_INIT;
+            selene_run_info info = SELENE_INIT(selene_run_info);
             int32_t step = -1;
             CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
             CHECK_INT(SELENE_STEP_RUN, step);
@@ -933,8 +933,8 @@ static void test_stored(void) {
 
 /** Through a connection it is the same. */
 static void test_served(void) {
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_server server = 0;
     selene_scheduler connection = 0;
     selene_task_info *info = NULL;
@@ -1012,7 +1012,7 @@ static int run_some(selene_scheduler scheduler, int most) {
     int count = 0;
     selene_cycle cycle = begin(scheduler, window);
     while (count < most) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t step = -1;
         CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
         if (step != SELENE_STEP_RUN) break;
@@ -1024,8 +1024,8 @@ static int run_some(selene_scheduler scheduler, int most) {
 }
 
 static void test_many(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     const int count = many();
     int done = 0;
     new_file();
@@ -1062,7 +1062,7 @@ static void test_spread(void) {
     int (*const shapes[])(int, int *) = {in_line, as_star};
     for (int i = 0; i < 4; i++) {
         selene_scheduler scheduler = open_for_work(NULL);
-        selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+        selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
         const int count = many();
         add_many(scheduler, count, shapes[i / 2]);
         if (i % 2) CHECK_INT(count, cancel(scheduler, "t0"));

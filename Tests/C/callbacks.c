@@ -140,7 +140,7 @@ static void test_stops_of_a_call(void) {
 static void test_many_stops(void) {
     enum { RUNS = 60 };
     static struct work works[RUNS];
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct receiver receiver = {0};
     int before;
@@ -178,7 +178,7 @@ static void *advance_to_reserve(void *scheduler) {
 static void test_cap(void) {
     enum { MOST = 3 };
     static const char *const ids[MOST] = {"a", "b", "c"};
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work works[MOST] = {{0}}, quick = {0};
     selene_window window = window_of(20 * S, 10 * S, MOST);
@@ -213,7 +213,7 @@ static void test_cap(void) {
 
 /* So do reports; the other reports come. */
 static void test_reports(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     struct receiver stuck = {0}, quick = {0};
@@ -279,7 +279,7 @@ static void test_observer(void) {
     struct work work = {.behaviour = COMPLETE};
     struct receiver receiver = {0};
     selene_window window = window_of(H, 0, 2), lend = window_of(H, 0, 1);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_cycle cycle = 0;
     selene_lane lane = 0;
@@ -401,7 +401,7 @@ static void counting_observer(const selene_event *event, void *context) {
 static void test_observer_falls_behind(void) {
     enum { TASKS = 1000, ROUNDS = 70 };
     selene_scheduler scheduler = open_told();
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_task *tasks = calloc(TASKS, sizeof *tasks);
     const selene_task **list = calloc(TASKS, sizeof *list);
     char(*ids)[16] = calloc(TASKS, sizeof *ids);

@@ -68,8 +68,8 @@ CHECK_UNUSED static void check_status(selene_status expected, selene_status got,
                                       const char *file, int line) {
     if (got == expected) return;
     fprintf(stderr, "%s:%d: %s: expected %s, got %s (%" PRId32 ")%s%s\n", file, line, call,
-            selene_status_name(expected), selene_status_name(got), got, got ? ": " : "",
-            got ? selene_status_detail() : "");
+            selene_name(SELENE_NAMES_STATUS, expected), selene_name(SELENE_NAMES_STATUS, got), got,
+            got ? ": " : "", got ? selene_error_last()->message.data : "");
     check_fail();
 }
 
@@ -86,6 +86,11 @@ CHECK_UNUSED static void check_int(int64_t expected, int64_t got, const char *wh
     fprintf(stderr, "%s:%d: %s: expected %" PRId64 ", got %" PRId64 "\n", file, line, what,
             expected, got);
     check_fail();
+}
+
+/** A number for a field whose 0 is a default that is not 0. */
+CHECK_UNUSED static int64_t none_of(int64_t number) {
+    return number == 0 ? SELENE_NONE : number;
 }
 
 /** An integer must lie between two others, both included. */

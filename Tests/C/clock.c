@@ -36,7 +36,7 @@ static const struct noted *last_jump(void) {
 }
 
 static uint32_t troubles(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.troubles;
 }

@@ -62,7 +62,7 @@ static void test_thousand(void) {
     static struct taker takers[TAKERS];
     const char *store = file_named("store");
     selene_scheduler scheduler = open_unlimited(stored_options(store));
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_options options = stored_options(store);
     struct closer closer = {0};
     static selene_task tasks[COUNT];
@@ -109,7 +109,7 @@ static void test_driver(void) {
     add_work(scheduler, "late", &late);
     CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, NULL, &cycle));
     CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_scheduler_resume(scheduler));
-    CHECK_STRING("it is being closed", selene_status_detail());
+    CHECK_STRING("it is being closed", selene_error_last()->message.data);
     CHECK_INT(SELENE_REASON_DRAINED, why(scheduler, "late", SELENE_REASON_DRAINED).reason);
     CHECK_INT(0, atomic_load(&closer.done));
     atomic_store(&gate, 1);
@@ -184,7 +184,7 @@ static void test_given_up(void) {
 static void close_own(int flags) {
     selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_window window = window_of(SELENE_HOUR, 0, 1);
     selene_cycle cycle;
     selene_lane lane = 0;

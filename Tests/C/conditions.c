@@ -178,7 +178,7 @@ static void test_most(void) {
     CHECK_STRING(
         "conditions: \"c32\" would be the 33rd condition; 32 can be defined or asked for by "
         "tasks",
-        selene_status_detail());
+        selene_error_last()->message.data);
     CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_condition_define(scheduler, texts[32], -1));
     CHECK_INT(-1, state(scheduler, texts[32]));
     /* One that a task gives up: its number goes on to another name, and what was set of it does not. */
@@ -276,8 +276,8 @@ static void test_kept(void) {
 
 /** A driver opens no window for tasks whose conditions are missing, and one as soon as they are there. */
 static void test_driver(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver terms = SELENE_INIT(selene_driver);
     struct work work = {.behaviour = COMPLETE};
     selene_scheduler scheduler;
     options.max_pending_refresh = SELENE_UNLIMITED;
@@ -299,8 +299,8 @@ static void test_driver(void) {
 static void test_descriptor(void) {
     selene_scheduler scheduler = 0;
     selene_window window = window_of(AMPLE, 0, 2);
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lanes[2] = {0};
     int32_t step = -1;
     int fd = -1;

@@ -302,8 +302,8 @@ static void test_refused(void) {
     selene_scheduler scheduler = open_working();
     selene_task task = needy("a", 256);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
-    CHECK(strstr(selene_status_detail(), "constraints") != NULL);
-    CHECK(strstr(selene_status_detail(), "255") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "constraints") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "255") != NULL);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_conditions_set(scheduler, 256, 0));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_conditions_set(scheduler, 4, 8));
     CHECK_INT(ALL, satisfied_in(scheduler));

@@ -46,7 +46,7 @@ CHECK_UNUSED static selene_scheduler open_virtual(selene_options options) {
 }
 
 CHECK_UNUSED static selene_scheduler open_plain(void) {
-    const selene_options options = SELENE_OPTIONS_INIT;
+    const selene_options options = SELENE_INIT(selene_options);
     return open_virtual(options);
 }
 
@@ -204,7 +204,7 @@ CHECK_UNUSED static void add_handler(selene_scheduler scheduler, const char *nam
 
 /** A standing task of a millisecond. */
 CHECK_UNUSED static selene_task task_of(const char *id) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id.data = id;
     task.id.length = -1;
     task.schedule = SELENE_SCHEDULE_STANDING;
@@ -254,7 +254,7 @@ CHECK_UNUSED static selene_task_info record(selene_scheduler scheduler, const ch
 }
 
 CHECK_UNUSED static selene_explanation explain(selene_scheduler scheduler, const char *id) {
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
     CHECK_OK(selene_task_explain(scheduler, id, -1, &explanation));
     CHECK(explanation.reason_count <= SELENE_REASONS);
     return explanation;
@@ -278,7 +278,7 @@ CHECK_UNUSED static void wait_for_state(selene_scheduler scheduler, const char *
 }
 
 CHECK_UNUSED static uint32_t overruns(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.overrun_threads;
 }
@@ -291,9 +291,9 @@ CHECK_UNUSED static void wait_for_overruns(selene_scheduler scheduler, uint32_t 
 
 /** A rolling window of all kinds. */
 CHECK_UNUSED static selene_window rolling_of(int64_t budget, int64_t reserve, uint32_t lanes) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.budget = budget;
-    window.reserve = reserve;
+    window.reserve = none_of(reserve);
     window.lanes = lanes;
     return window;
 }
@@ -315,7 +315,7 @@ CHECK_UNUSED static selene_cycle begin(selene_scheduler scheduler, selene_window
 
 /** The next run of a pulled cycle, which must be of this task; 0 where there must be none. */
 CHECK_UNUSED static selene_run next(selene_cycle cycle, const char *id) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
     if (!id) {
@@ -334,7 +334,7 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
     selene_report *report = NULL;
     uint64_t count;
     for (;;) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t step = -1;
         CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
         if (step == SELENE_STEP_DONE) break;
@@ -487,7 +487,7 @@ CHECK_UNUSED static void complete(selene_run run) {
 
 /** What a cycle says next; a run that it gives is left to it. */
 CHECK_UNUSED static int32_t step_of(selene_cycle cycle, int64_t *at) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_next(cycle, &step, &info, at));
     return step;

@@ -195,7 +195,7 @@ static void test_complete_in_stop(void) {
 }
 
 static void test_cap(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     selene_window window = ten_seconds(2);
     struct work first = {.behaviour = GATE}, second = {.behaviour = GATE},

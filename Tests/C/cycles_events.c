@@ -8,10 +8,11 @@
 /** The event at an index must be of this type, of this task ("" for a cycle) and have this detail. */
 static const selene_event *event_at(int index, int32_t type, const char *id, int32_t detail) {
     if (index >= atomic_load(&noted_count) || noted[index].event.type != type) {
-        fprintf(stderr, "event %d: expected %s of \"%s\", got", index, selene_event_name(type), id);
+        fprintf(stderr, "event %d: expected %s of \"%s\", got", index,
+                selene_name(SELENE_NAMES_EVENT, type), id);
         for (int i = 0; i < atomic_load(&noted_count); i++)
             fprintf(stderr, "%s %s(%s)", i == index ? " >>" : "",
-                    selene_event_name(noted[i].event.type), noted[i].id);
+                    selene_name(SELENE_NAMES_EVENT, noted[i].event.type), noted[i].id);
         fprintf(stderr, "\n");
         check_fail();
     }
@@ -104,7 +105,7 @@ static void test_attempts_of_a_stop(void) {
 }
 
 static void test_event_kinds(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_task task;

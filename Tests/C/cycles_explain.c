@@ -6,11 +6,11 @@
 #include "cycles.h"
 
 static void test_why(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_task task = task_of("a");
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
     options.flags = SELENE_OPTIONS_HOLD;
     options.max_pending_processing = 1;
     scheduler = open_virtual(options);
@@ -52,7 +52,7 @@ static void test_why(void) {
 }
 
 static void test_why_in_cycle(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_task task;

@@ -193,7 +193,7 @@ static void ask_when_stopped(selene_run run, int32_t reason, void *context) {
 
 /** The host's clock has ended when its last runs are stopped: the system's, far ahead of it, does not take its place. */
 static void test_close_early_clock(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     atomic_store(&clock_now, 1);
     options.release_after = MS;
@@ -312,7 +312,7 @@ static void test_still_running(void) {
 }
 
 static void test_release(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_cycle cycle;
@@ -343,7 +343,7 @@ static void test_release(void) {
 /* All at one instant: the events come in the order of the runs, whatever order the library keeps them in. */
 static void test_release_order(void) {
     enum { COUNT = 40 };
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_run runs[COUNT];
@@ -400,14 +400,14 @@ static uint64_t bytes_in_use(void) {
 static void test_never_completed(void) {
     enum { KEPT = 1024 };
     const int64_t count = check_environment("SELENE_TEST_ROUNDS", 100000);
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_run first = 0;
     static selene_run_info last[KEPT];
     static char input[200];
     uint64_t before;
-    options.release_after = 0;
+    options.release_after = SELENE_NONE;
     scheduler = open_virtual(options);
     add_handler(scheduler, "work", &work);
     before = bytes_in_use();
@@ -423,7 +423,7 @@ static void test_never_completed(void) {
         task.input_length = sizeof input;
         CHECK_INT(SELENE_DISPOSITION_ADDED, add(scheduler, task));
         cycle = begin(scheduler, window_of(S, 0, 1));
-        *info = (selene_run_info)SELENE_RUN_INFO_INIT;
+        *info = (selene_run_info)SELENE_INIT(selene_run_info);
         CHECK_OK(selene_cycle_next(cycle, &step, info, NULL));
         CHECK_INT(SELENE_STEP_RUN, step);
         if (k == 0) first = info->run;
@@ -450,7 +450,7 @@ static void test_never_completed(void) {
 }
 
 static void test_release_threads(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = GATE};
     selene_report *report;

@@ -7,7 +7,7 @@
 
 /* A phone refuses the second once task, and the eleventh of the kind processing. */
 static void test_no_limit(void) {
-    selene_options phone = SELENE_OPTIONS_INIT;
+    selene_options phone = SELENE_INIT(selene_options);
     selene_scheduler schedulers[] = {open_real(), open_plain(), 0};
     phone.max_pending_refresh = 1;
     phone.max_pending_processing = 10;
@@ -30,13 +30,13 @@ static void test_no_limit(void) {
 }
 
 static void test_hold(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_task task = once_of("p1");
     selene_window window = window_of(10 * S, 0, 1);
     selene_task_info before, after;
-    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info counts = SELENE_INIT(selene_scheduler_info);
     selene_cycle cycle;
     window.kinds = SELENE_KIND_PROCESSING;
     options.flags = SELENE_OPTIONS_HOLD;
@@ -102,13 +102,13 @@ static void test_prune(void) {
 }
 
 static void test_reset(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_cycle cycle;
     selene_task_ids *ids = NULL;
     uint32_t satisfied = 0, host = 0;
-    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info counts = SELENE_INIT(selene_scheduler_info);
     options.minimum_interval_refresh = SELENE_HOUR;
     scheduler = open_virtual(options);
     add_work(scheduler, "a", &work);
@@ -140,7 +140,7 @@ static void test_positions(void) {
     selene_scheduler scheduler = open_plain();
     selene_task task = once_of("a");
     selene_task_info *info = NULL, record0;
-    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info counts = SELENE_INIT(selene_scheduler_info);
     uint64_t count = 0, last = 0;
     add(scheduler, task);
     task.existing = SELENE_EXISTING_APPEND;
@@ -323,7 +323,7 @@ static void test_update_in_flight(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
     selene_task task = task_of("a");
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle;
     int32_t step = -1;
     task.input = "old";
@@ -366,7 +366,7 @@ static int64_t calling_clock(void *context) {
 }
 
 static void test_clock_reentrant_call(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     int64_t now = 0;
     options.clock = calling_clock;

@@ -139,7 +139,7 @@ static void test_pulled_only(void) {
 }
 
 static void test_join(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = GATE};
     struct receiver receivers[3], refused = {0};
@@ -159,9 +159,9 @@ static void test_join(void) {
     CHECK_INT(first, third);
     CHECK_INT(deadline, joined);
     wait_for("the handler", &work.started, 1);
-    CHECK_STATUS(
-        SELENE_ERROR_UNSUPPORTED,
-        selene_cycle_next(first, &(int32_t){0}, &(selene_run_info)SELENE_RUN_INFO_INIT, NULL));
+    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
+                 selene_cycle_next(first, &(int32_t){0},
+                                   &(selene_run_info)SELENE_INIT(selene_run_info), NULL));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_begin(scheduler, &window, &other));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, NULL));
     wider.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
@@ -233,7 +233,7 @@ static void test_steps(void) {
     selene_scheduler scheduler = open_plain();
     struct work works[3];
     selene_window window = window_of(10 * S, 2 * S, 2);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle;
     selene_run first, second;
     selene_report *report = NULL;
@@ -361,8 +361,8 @@ static uint32_t kinds_of(selene_cycle cycle) {
 /** Without named kinds a window skips those that are off, open or too early. */
 static void test_all_that_may(void) {
     const uint32_t refresh = SELENE_KIND_REFRESH, processing = SELENE_KIND_PROCESSING;
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_window any = SELENE_WINDOW_INIT, one = window_of(10 * S, 0, 1);
+    selene_options options = SELENE_INIT(selene_options);
+    selene_window any = SELENE_INIT(selene_window), one = window_of(10 * S, 0, 1);
     selene_cycle open, none = 0;
     options.minimum_interval_refresh = 60 * S;
     selene_scheduler scheduler = open_virtual(options);
@@ -386,7 +386,7 @@ static void test_all_that_may(void) {
 }
 
 static void test_pace(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     selene_window window = window_of(10 * S, 0, 1), both = window, processing = window;
     selene_cycle cycle, none = 0;
@@ -414,7 +414,7 @@ static void test_pace(void) {
     CHECK_STATUS(SELENE_ERROR_UNAVAILABLE,
                  selene_cycle_begin(scheduler, &window, &none)); /* before TOO_SOON */
     CHECK_STATUS(SELENE_ERROR_UNAVAILABLE, selene_cycle_begin(scheduler, &both, &none));
-    window.lanes = 0;
+    window.lanes = 1025;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_begin(scheduler, &window, &none));
     CHECK_INT(0, none);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -449,7 +449,7 @@ static selene_window window_for(const char *id) {
 }
 
 static void test_now_pulled(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_task task;
@@ -516,7 +516,7 @@ static void refuse_now(selene_scheduler scheduler, selene_status expected, const
 }
 
 static void test_now_refused(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE};
     selene_task task;

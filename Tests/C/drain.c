@@ -12,7 +12,7 @@ static selene_task once(const char *id) {
 }
 
 static selene_scheduler open_unlimited(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = SELENE_UNLIMITED;
     return open_told_with(options);
 }
@@ -20,7 +20,7 @@ static selene_scheduler open_unlimited(void) {
 /* ---- on a clock of the host's own --------------------------------------------------------------------------------- */
 
 static void test_pulled(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     selene_window window = window_of(60 * S, 0, 2), now = window_of(60 * S, 0, 1);
     selene_cycle cycle, refused = 0;
@@ -39,7 +39,7 @@ static void test_pulled(void) {
     /* With a clock of the host's own it says what it finds, however long the grace. */
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_scheduler_drain(scheduler, SELENE_HOUR));
     CHECK_STRING("1 runs are in flight, or their handlers have not returned",
-                 selene_status_detail());
+                 selene_error_last()->message.data);
     next(cycle, NULL);
     CHECK_INT(0, atomic_load(&work.stopped));
     CHECK_INT(SELENE_REASON_DRAINED, why(scheduler, "b", SELENE_REASON_DRAINED).reason);
@@ -76,7 +76,7 @@ static void test_pulled(void) {
 
 static void test_driver(void) {
     selene_scheduler scheduler = open_unlimited();
-    selene_driver config = SELENE_DRIVER_INIT;
+    selene_driver config = SELENE_INIT(selene_driver);
     struct work slow = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
     config.refresh_lanes = 2;
     add_handler(scheduler, "slow", &slow);

@@ -16,7 +16,7 @@ static void test_handles(void) {
     selene_window window = window_of(S, 0, 1);
     selene_cycle cycle;
     selene_lane lane = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     struct work work = {.behaviour = COMPLETE};
     int32_t step = -1;
     add_work(scheduler, "a", &work);
@@ -42,7 +42,7 @@ static selene_scheduler open_with(selene_options options) {
 }
 
 static selene_scheduler open_flagged(uint32_t flags) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.flags = flags;
     return open_with(options);
 }
@@ -61,7 +61,7 @@ static int threads(void) {
 #define NO_THREAD(call)                                                                            \
     do {                                                                                           \
         CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, call);                                              \
-        CHECK(strstr(selene_status_detail(), "SELENE_OPTIONS_NO_THREADS") != NULL);                \
+        CHECK(strstr(selene_error_last()->message.data, "SELENE_OPTIONS_NO_THREADS") != NULL);     \
     } while (0)
 
 static void test_no_threads(void) {
@@ -69,7 +69,7 @@ static void test_no_threads(void) {
     struct work work = {.behaviour = COMPLETE};
     selene_window window = window_of(AMPLE, 0, 1);
     selene_report *report = NULL;
-    selene_server_options serves = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options serves = SELENE_INIT(selene_server_options);
     selene_server server = 0;
     selene_cycle cycle = 0;
     const int before = threads();
@@ -125,7 +125,7 @@ static void hooks_destroy(void *context) {
 }
 
 static selene_options hooked(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.thread_begin = thread_begins;
     options.thread_end = thread_ends;
     options.thread_context = &begun_threads;
@@ -271,12 +271,12 @@ static void test_told_clock(void) {
 }
 
 static void test_told_clock_refused(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0, other = open_plain();
     options.flags = SELENE_OPTIONS_SET_CLOCK;
     options.clock = host_clock;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
-    CHECK(strncmp(selene_status_detail(), "clock", 5) == 0);
+    CHECK(strncmp(selene_error_last()->message.data, "clock", 5) == 0);
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_clock_set(other, START));
     CHECK_OK(selene_scheduler_close(other, 0));
     other = open_real();
@@ -384,7 +384,7 @@ static void test_driver_wait(void) {
 
 static void wait_inside(selene_run run, const selene_run_info *info, void *context) {
     int32_t ready = -1, found = -1;
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     (void)info;
     CHECK_STATUS(SELENE_ERROR_REENTRANT,
                  selene_driver_wait(*(selene_scheduler *)context, 1, &ready));
@@ -411,7 +411,7 @@ static void test_run_get(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
     selene_task task = refresh_once("a", 4);
-    selene_run_info info = SELENE_RUN_INFO_INIT, *facts = NULL;
+    selene_run_info info = SELENE_INIT(selene_run_info), *facts = NULL;
     selene_cycle cycle;
     int32_t step = -1;
     task.input = "in\0put";
@@ -470,7 +470,7 @@ static void test_run_get_threads(void) {
 static int take(selene_scheduler scheduler, selene_event *event, uint64_t *lost) {
     int32_t found = -1;
     *lost = 77;
-    *event = (selene_event)SELENE_EVENT_INIT;
+    *event = (selene_event)SELENE_INIT(selene_event);
     CHECK_OK(selene_events_next(scheduler, 0, event, &found, lost));
     return found;
 }
@@ -483,7 +483,7 @@ static void test_events(void) {
     uint64_t lost = 0;
     int32_t fd = -1, found = -1;
     int read = 0;
-    event = (selene_event)SELENE_EVENT_INIT;
+    event = (selene_event)SELENE_INIT(selene_event);
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_events_next(scheduler, 0, &event, &found, &lost));
     CHECK_OK(selene_events_open(scheduler, 100, &fd));
     CHECK_STATUS(SELENE_ERROR_ALREADY_EXISTS, selene_events_open(scheduler, 100, &fd));
@@ -573,7 +573,7 @@ struct reader {
 
 static void *await_event(void *argument) {
     struct reader *reader = argument;
-    reader->event = (selene_event)SELENE_EVENT_INIT;
+    reader->event = (selene_event)SELENE_INIT(selene_event);
     reader->found = -1;
     reader->status =
         selene_events_next(reader->scheduler, SELENE_NEVER, &reader->event, &reader->found, NULL);
@@ -584,7 +584,7 @@ static void *await_event(void *argument) {
 static void test_events_wait(void) {
     selene_scheduler scheduler = open_real();
     struct reader reader = {.scheduler = scheduler};
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = -1;
     int64_t begun = check_now();
     pthread_t thread;
@@ -619,7 +619,7 @@ static void test_events_wait(void) {
 static void test_no_descriptor(void) {
     selene_scheduler scheduler = open_plain();
     selene_window window = window_of(S, 0, 1);
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     struct rlimit usual, none;
     int32_t fd = -1;
     window.flags = SELENE_WINDOW_LANES;

@@ -278,7 +278,7 @@ static void test_lane(void) {
     for (int i = 0; i < 2; i++) {
         selene_scheduler scheduler = open_told();
         selene_window window = window_of(100 * S, 10 * S, 1);
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         selene_cycle cycle;
         selene_lane lane = 0;
         int32_t step = -1;
@@ -316,7 +316,7 @@ static void test_deadline_first(void) {
 /* ---- connected processes ---------------------------------------------------------------- */
 
 static selene_scheduler connect_to(const char *file) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler member = 0;
     options.path = (selene_text){file, -1};
     options.pool = SELENE_TEXT("pool");
@@ -325,7 +325,7 @@ static selene_scheduler connect_to(const char *file) {
 }
 
 static selene_scheduler serve(const char *file) {
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     selene_options options = stored_options(file);
     selene_server server = 0;
     selene_scheduler owner;

@@ -11,9 +11,9 @@
 #define MIN SELENE_MINUTE
 
 static selene_scheduler open_with(int64_t quota, int64_t interval, const char *path) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
-    options.expedited_quota = quota;
+    options.expedited_quota = none_of(quota);
     options.minimum_interval_refresh = interval;
     if (path) options.path = (selene_text){path, -1};
     selene_scheduler scheduler = open_virtual(options);
@@ -41,7 +41,7 @@ static selene_task refusing(const char *id) {
 }
 
 static selene_scheduler_info quota(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info;
 }
@@ -333,7 +333,7 @@ static void test_pace_without_quota(void) {
 /** A driver opens a window for it before its time, however long it was told to wait between windows. */
 static void test_driver(void) {
     selene_scheduler scheduler = open_with(10 * MIN, 0, NULL);
-    selene_driver options = SELENE_DRIVER_INIT;
+    selene_driver options = SELENE_INIT(selene_driver);
     selene_cycle cycle = 0;
     int64_t at = 0;
     options.flags = SELENE_DRIVER_UNGOVERNED;
@@ -447,7 +447,7 @@ static void test_refused(void) {
     run_for(scheduler, "a", S);
     CHECK_STATUS(SELENE_ERROR_OUT_OF_QUOTA, selene_task_register(scheduler, &task, NULL));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_cancel(scheduler, "b", -1, NULL));
-    const selene_fault *fault = selene_status_fault();
+    const selene_error *fault = selene_error_last();
     CHECK_STATUS(SELENE_ERROR_OUT_OF_QUOTA, selene_task_register(scheduler, &task, NULL));
     CHECK_TEXT("expedited_quota", fault->field);
     CHECK_INT(S, fault->value);
@@ -455,7 +455,7 @@ static void test_refused(void) {
     CHECK_STRING("expedited_quota: 1000000000 ns of expedited runs in the last 24 h leave nothing "
                  "of the quota, which is 1 s; "
                  "something is left again in 24 h",
-                 selene_status_detail());
+                 selene_error_last()->message.data);
     /* An ordinary one is not. */
     add(scheduler, expedited("c"));
     advance(SELENE_DAY);
@@ -481,12 +481,12 @@ static void test_arguments(void) {
     run_for(scheduler, "a", SELENE_HOUR);
     CHECK_INT(SELENE_NEVER, quota(scheduler).expedited_left);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    static const int64_t refused[] = {-1, SELENE_DAY + 1, SELENE_NEVER - 1};
+    static const int64_t refused[] = {-2, SELENE_DAY + 1, SELENE_NEVER - 1};
     for (size_t i = 0; i < 3; i++) {
-        selene_options options = SELENE_OPTIONS_INIT;
+        selene_options options = SELENE_INIT(selene_options);
         options.expedited_quota = refused[i];
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
-        CHECK(strstr(selene_status_detail(), "expedited_quota") != NULL);
+        CHECK(strstr(selene_error_last()->message.data, "expedited_quota") != NULL);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "own_file.h"
 
 static selene_scheduler open_at(const char *file) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_processing = SELENE_UNLIMITED;
     if (file) options.path = (selene_text){file, -1};
     return open_virtual(options);
@@ -178,16 +178,16 @@ static void test_refused(void) {
     selene_run run = take(scheduler, &cycle, "a");
     const selene_status invalid = SELENE_ERROR_INVALID_ARGUMENT;
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_NEW_DATA, -1, "x", -1));
-    CHECK(strstr(selene_status_detail(), "outcome"));
+    CHECK(strstr(selene_error_last()->message.data, "outcome"));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_EXPIRED, -1, "x", -1));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_FAILED, -2, "x", -1));
-    CHECK(strstr(selene_status_detail(), "delay"));
+    CHECK(strstr(selene_error_last()->message.data, "delay"));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_FAILED, INT64_MAX, "x", -1));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "x", -2));
-    CHECK(strstr(selene_status_detail(), "message"));
+    CHECK(strstr(selene_error_last()->message.data, "message"));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, NULL, 1));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "a\xFFz", -1));
-    CHECK(strstr(selene_status_detail(), "not valid UTF-8 at byte 1"));
+    CHECK(strstr(selene_error_last()->message.data, "not valid UTF-8 at byte 1"));
     CHECK_STATUS(invalid, selene_run_fail(run, SELENE_OUTCOME_FAILED, -1, "a\0z", 3));
     /* What was refused is no outcome. */
     CHECK_INT(SELENE_STATE_RUNNING, record(scheduler, "a").state);
@@ -290,7 +290,8 @@ static void test_retry(void) {
     add(scheduler, once_of("other"));
     CHECK_INT(0, count_in(scheduler, SELENE_STATE_FAILED, NULL));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_retry(scheduler, "a", -1));
-    CHECK(strstr(selene_status_detail(), "\"a\" is enqueued; only a failed task can be retried"));
+    CHECK(strstr(selene_error_last()->message.data,
+                 "\"a\" is enqueued; only a failed task can be retried"));
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_retry(scheduler, "b", -1));
     fail_with(scheduler, "a", SELENE_OUTCOME_FAILED, "first", -1);
     fail_with(scheduler, "a", SELENE_OUTCOME_FAILED, "second", -1);
@@ -337,7 +338,7 @@ static void test_retry(void) {
 
 /* It takes a place as a new one does, and is retained and removed as one. */
 static void test_retry_limits(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     uint64_t count = 0;
     options.max_pending_processing = 1;
     for (int holds = 0; holds < 2; holds++) {
@@ -373,7 +374,7 @@ static void test_retry_limits(void) {
 
 /* Its age counts from the retry, as that of a new one. */
 static void test_retry_age(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.flags = SELENE_OPTIONS_FRESHNESS;
     selene_scheduler scheduler = open_virtual(options);
     add_name(scheduler, "a");

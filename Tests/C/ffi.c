@@ -24,19 +24,10 @@ struct function {
     { #name, FFI_FN(name), signature, 0 }
 
 static struct function functions[] = {
-    FUNCTION(selene_version_number, "u"),
-    FUNCTION(selene_version_string, "p"),
-    FUNCTION(selene_status_name, "pi"),
+    FUNCTION(selene_version, "u"),
+    FUNCTION(selene_name, "pil"),
+    FUNCTION(selene_error_last, "p"),
     FUNCTION(selene_status_message, "pi"),
-    FUNCTION(selene_status_detail, "p"),
-    FUNCTION(selene_status_fault, "p"),
-    FUNCTION(selene_options_init, "ipu"),
-    FUNCTION(selene_scheduler_info_init, "ipu"),
-    FUNCTION(selene_explanation_init, "ipu"),
-    FUNCTION(selene_run_info_init, "ipu"),
-    FUNCTION(selene_store_findings_init, "ipu"),
-    FUNCTION(selene_signal_init, "ipu"),
-    FUNCTION(selene_balance_init, "ipu"),
     FUNCTION(selene_scheduler_open, "ipp"),
     FUNCTION(selene_scheduler_close, "ihl"),
     FUNCTION(selene_scheduler_now, "ihp"),
@@ -53,7 +44,6 @@ static struct function functions[] = {
     FUNCTION(selene_scheduler_observe, "ihppp"),
     FUNCTION(selene_clock_set, "ihl"),
     FUNCTION(selene_clock_advance, "ihlulp"),
-    FUNCTION(selene_event_init, "ipu"),
     FUNCTION(selene_events_open, "ihhp"),
     FUNCTION(selene_events_next, "ihlppp"),
     FUNCTION(selene_events_close, "ih"),
@@ -61,7 +51,6 @@ static struct function functions[] = {
     FUNCTION(selene_driver_wait, "ihlp"),
     FUNCTION(selene_handler_register, "ihplpppp"),
     FUNCTION(selene_handler_unregister, "ihpl"),
-    FUNCTION(selene_task_init, "ipu"),
     FUNCTION(selene_task_register, "ihpp"),
     FUNCTION(selene_task_register_batch, "ihphpp"),
     FUNCTION(selene_task_cancel, "ihplp"),
@@ -78,7 +67,6 @@ static struct function functions[] = {
     FUNCTION(selene_task_pause_tag, "ihplp"),
     FUNCTION(selene_task_resume, "ihplp"),
     FUNCTION(selene_task_resume_tag, "ihplp"),
-    FUNCTION(selene_group_info_init, "ipu"),
     FUNCTION(selene_group_set_limit, "ihplu"),
     FUNCTION(selene_group_pause, "ihpl"),
     FUNCTION(selene_group_resume, "ihpl"),
@@ -87,7 +75,6 @@ static struct function functions[] = {
     FUNCTION(selene_task_list_state, "ihip"),
     FUNCTION(selene_task_list, "ihplp"),
     FUNCTION(selene_task_explain, "ihplp"),
-    FUNCTION(selene_window_init, "ipu"),
     FUNCTION(selene_cycle_begin, "ihpp"),
     FUNCTION(selene_cycle_next, "ihppp"),
     FUNCTION(selene_cycle_end, "ihp"),
@@ -124,20 +111,9 @@ static struct function functions[] = {
     FUNCTION(selene_condition_get, "ihplp"),
     FUNCTION(selene_condition_list, "ihp"),
     FUNCTION(selene_condition_missing, "ihplp"),
-    FUNCTION(selene_kind_name, "pi"),
-    FUNCTION(selene_schedule_name, "pi"),
-    FUNCTION(selene_state_name, "pi"),
-    FUNCTION(selene_outcome_name, "pi"),
-    FUNCTION(selene_stop_name, "pi"),
-    FUNCTION(selene_disposition_name, "pi"),
-    FUNCTION(selene_reason_name, "pi"),
-    FUNCTION(selene_event_name, "pi"),
-    FUNCTION(selene_trouble_name, "pi"),
-    FUNCTION(selene_constraint_name, "pu"),
     FUNCTION(selene_signal_set, "ihill"),
     FUNCTION(selene_signal_clear, "ihi"),
     FUNCTION(selene_signal_get, "ihip"),
-    FUNCTION(selene_profile_init, "ipu"),
     FUNCTION(selene_governor_set_profile, "ihp"),
     FUNCTION(selene_governor_ask, "ihiup"),
     FUNCTION(selene_governor_last, "ihip"),
@@ -146,11 +122,7 @@ static struct function functions[] = {
     FUNCTION(selene_use_report, "ihll"),
     FUNCTION(selene_governor_forecast, "ihiphp"),
     FUNCTION(selene_trace_record, "ihpl"),
-    FUNCTION(selene_trace_stop, "ih"),
     FUNCTION(selene_trace_replay, "iplpp"),
-    FUNCTION(selene_server_options_init, "ipu"),
-    FUNCTION(selene_connect_options_init, "ipu"),
-    FUNCTION(selene_server_info_init, "ipu"),
     FUNCTION(selene_server_start, "ihpp"),
     FUNCTION(selene_server_open, "ihppp"),
     FUNCTION(selene_server_step, "ihp"),
@@ -158,22 +130,12 @@ static struct function functions[] = {
     FUNCTION(selene_server_close, "ih"),
     FUNCTION(selene_client_list, "ihp"),
     FUNCTION(selene_scheduler_connect, "ipp"),
-    FUNCTION(selene_driver_init, "ipu"),
     FUNCTION(selene_driver_start, "ihp"),
     FUNCTION(selene_driver_open, "ihpp"),
     FUNCTION(selene_driver_step, "ihpp"),
     FUNCTION(selene_driver_stop, "ihl"),
     FUNCTION(selene_task_launch, "ihpl"),
     FUNCTION(selene_task_expire, "ihpl"),
-    FUNCTION(selene_signal_name, "pi"),
-    FUNCTION(selene_source_name, "pi"),
-    FUNCTION(selene_factor_name, "pi"),
-    FUNCTION(selene_verdict_name, "pi"),
-    FUNCTION(selene_measure_name, "pi"),
-    FUNCTION(selene_profile_name, "pi"),
-    FUNCTION(selene_node_options_init, "ipu"),
-    FUNCTION(selene_node_request_init, "ipu"),
-    FUNCTION(selene_node_info_init, "ipu"),
     FUNCTION(selene_node_open, "ihpp"),
     FUNCTION(selene_node_step, "ihpp"),
     FUNCTION(selene_node_wait, "ihlp"),
@@ -249,8 +211,8 @@ static struct value call(const char *name, struct value *values, unsigned count)
 #define CALL_STATUS(expected, name, ...)                                                           \
     CHECK_STATUS((expected), (int32_t)CALL(name, __VA_ARGS__).as.word)
 #define CALL_OK(name, ...) CALL_STATUS(SELENE_OK, name, __VA_ARGS__)
-#define CALL_STRING(expected, name, value)                                                         \
-    CHECK_STRING((expected), (const char *)CALL(name, value).as.p)
+#define CALL_STRING(expected, name, ...)                                                           \
+    CHECK_STRING((expected), (const char *)CALL(name, __VA_ARGS__).as.p)
 
 /* ============================================================================
  *  THE TABLE: TESTS
@@ -297,7 +259,7 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     selene_balance balance = {0};
     selene_decision *decision = NULL;
     selene_forecast forecast = {0, 0, 0};
-    selene_task request = SELENE_TASK_INIT;
+    selene_task request = SELENE_INIT(selene_task);
     selene_cycle cycle = 77;
     uint64_t count = 77, difference = 77;
     int64_t now = 0, at = 0;
@@ -306,17 +268,18 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
     CHECK(mkdtemp(folder) != NULL);
     snprintf(trace, sizeof trace, "%s/trace", folder);
 
-    CALL_STRING("thermal", "selene_signal_name", i32(SELENE_SIGNAL_THERMAL));
-    CALL_STRING("books", "selene_source_name", i32(SELENE_SOURCE_BOOKS));
-    CALL_STRING("recent_use", "selene_factor_name", i32(SELENE_FACTOR_RECENT_USE));
-    CALL_STRING("vetoed", "selene_verdict_name", i32(SELENE_VERDICT_VETOED));
-    CALL_STRING("bytes", "selene_measure_name", i32(SELENE_MEASURE_BYTES));
-    CALL_STRING("strict", "selene_profile_name", i32(SELENE_PROFILE_STRICT));
-    CALL_OK("selene_signal_init", ptr(&signal), u32(sizeof signal));
-    CALL_OK("selene_balance_init", ptr(&balance), u32(sizeof balance));
+    CALL_STRING("thermal", "selene_name", i32(SELENE_NAMES_SIGNAL), i64(SELENE_SIGNAL_THERMAL));
+    CALL_STRING("books", "selene_name", i32(SELENE_NAMES_SOURCE), i64(SELENE_SOURCE_BOOKS));
+    CALL_STRING("recent_use", "selene_name", i32(SELENE_NAMES_FACTOR),
+                i64(SELENE_FACTOR_RECENT_USE));
+    CALL_STRING("vetoed", "selene_name", i32(SELENE_NAMES_VERDICT), i64(SELENE_VERDICT_VETOED));
+    CALL_STRING("bytes", "selene_name", i32(SELENE_NAMES_MEASURE), i64(SELENE_MEASURE_BYTES));
+    CALL_STRING("strict", "selene_name", i32(SELENE_NAMES_PROFILE), i64(SELENE_PROFILE_STRICT));
+    signal = (selene_signal)SELENE_INIT(selene_signal);
+    balance = (selene_balance)SELENE_INIT(selene_balance);
 
     CALL_OK("selene_trace_record", u64(scheduler), ptr(trace), i64(-1));
-    CALL_OK("selene_profile_init", ptr(&profile), u32(sizeof profile));
+    profile = (selene_profile)SELENE_INIT(selene_profile);
     profile.base = SELENE_PROFILE_APPLE;
     CALL_OK("selene_governor_set_profile", u64(scheduler), ptr(&profile));
     CALL_OK("selene_signal_set", u64(scheduler), i32(SELENE_SIGNAL_USER_ACTIVE), i64(1),
@@ -343,13 +306,13 @@ static void call_governor(selene_scheduler scheduler, selene_scheduler threaded)
             u64(1), ptr(&count));
     CHECK_INT(1, count);
     CHECK_INT(500, forecast.probability);
-    CALL_OK("selene_trace_stop", u64(scheduler));
+    CALL_OK("selene_trace_record", u64(scheduler), ptr(NULL), i64(0));
     CALL_OK("selene_trace_replay", ptr(trace), i64(-1), ptr(&count), ptr(&difference));
     CHECK_INT(1, count);
     CHECK_INT(0, difference);
     unlink(trace), rmdir(folder);
 
-    CALL_OK("selene_driver_init", ptr(&driver), u32(sizeof driver));
+    driver = (selene_driver)SELENE_INIT(selene_driver);
     CHECK_INT(0, driver.processing_budget);
     CALL_OK("selene_driver_open", u64(scheduler), ptr(&driver), ptr(&descriptor));
     CHECK(descriptor >= 0);
@@ -378,10 +341,9 @@ static void call_node(selene_scheduler scheduler, selene_run run) {
                              {SELENE_VALUE_INTEGER, 0, 0, NULL, 0}};
     int64_t at = 0;
     int32_t descriptor = -1, ready = -1;
-    CALL_OK("selene_node_options_init", ptr(&options), u32(sizeof options));
-    CALL_OK("selene_node_request_init", ptr(&request), u32(sizeof request));
-    CALL_OK("selene_node_info_init", ptr(&info), u32(sizeof info));
-    CHECK_INT(30 * SELENE_SECOND, options.lease);
+    options = (selene_node_options)SELENE_INIT(selene_node_options);
+    request = (selene_node_request)SELENE_INIT(selene_node_request);
+    info = (selene_node_info)SELENE_INIT(selene_node_info);
     CALL_OK("selene_node_open", u64(scheduler), ptr(&options), ptr(&descriptor));
     CHECK(descriptor >= 0);
     CALL_OK("selene_node_wait", u64(scheduler), i64(0), ptr(&ready));
@@ -406,11 +368,11 @@ static void call_node(selene_scheduler scheduler, selene_run run) {
 }
 
 static void test_every_function(void) {
-    selene_options options, default_options = SELENE_OPTIONS_INIT;
-    selene_task task, default_task = SELENE_TASK_INIT;
-    selene_window window, default_window = SELENE_WINDOW_INIT;
+    selene_options options, default_options = SELENE_INIT(selene_options);
+    selene_task task, default_task = SELENE_INIT(selene_task);
+    selene_window window, default_window = SELENE_INIT(selene_window);
     selene_scheduler_info counts = {0};
-    selene_run_info run = {0}, other = SELENE_RUN_INFO_INIT, *told = NULL;
+    selene_run_info run = {0}, other = SELENE_INIT(selene_run_info), *told = NULL;
     void *user = NULL;
     selene_event event = {0};
     selene_explanation explanation = {0};
@@ -421,7 +383,7 @@ static void test_every_function(void) {
     selene_plan *plan = NULL;
     selene_waits *waits = NULL;
     selene_report *report = NULL;
-    const selene_fault *fault;
+    const selene_error *fault;
     selene_cycle cycle = 0;
     int64_t at = -1, delay = -1;
     uint64_t count = 99;
@@ -433,32 +395,35 @@ static void test_every_function(void) {
     struct owner *observer = make_owner("observer", EVENT, -1);
     struct owner *handler, *receiver, *sink;
 
-    CHECK_INT(SELENE_VERSION_NUMBER, (uint32_t)call("selene_version_number", NULL, 0).as.word);
-    CHECK_STRING(SELENE_VERSION_STRING, (const char *)call("selene_version_string", NULL, 0).as.p);
-    CHECK_STRING("", (const char *)call("selene_status_detail", NULL, 0).as.p);
-    CALL_STRING("NOT_FOUND", "selene_status_name", i32(SELENE_ERROR_NOT_FOUND));
+    CHECK_INT(SELENE_VERSION_NUMBER, (uint32_t)call("selene_version", NULL, 0).as.word);
+    CHECK_STRING("", ((const selene_error *)call("selene_error_last", NULL, 0).as.p)->message.data);
+    CALL_STRING("NOT_FOUND", "selene_name", i32(SELENE_NAMES_STATUS), i64(SELENE_ERROR_NOT_FOUND));
     CHECK(strlen((const char *)CALL("selene_status_message", i32(SELENE_ERROR_NOT_FOUND)).as.p) >
           0);
-    CALL_STRING("processing", "selene_kind_name", i32(SELENE_KIND_PROCESSING));
-    CALL_STRING("periodic", "selene_schedule_name", i32(SELENE_SCHEDULE_PERIODIC));
-    CALL_STRING("cancelled", "selene_state_name", i32(SELENE_STATE_CANCELLED));
-    CALL_STRING("abandoned", "selene_outcome_name", i32(SELENE_OUTCOME_ABANDONED));
-    CALL_STRING("shutdown", "selene_stop_name", i32(SELENE_STOP_SHUTDOWN));
-    CALL_STRING("held", "selene_disposition_name", i32(SELENE_DISPOSITION_HELD));
-    CALL_STRING("next_cycle", "selene_reason_name", i32(SELENE_REASON_NEXT_CYCLE));
-    CALL_STRING("released", "selene_event_name", i32(SELENE_EVENT_RELEASED));
-    CALL_STRING("overrun", "selene_trouble_name", i32(SELENE_TROUBLE_OVERRUN));
-    CALL_STRING("external_power", "selene_constraint_name", u32(SELENE_CONSTRAINT_EXTERNAL_POWER));
+    CALL_STRING("processing", "selene_name", i32(SELENE_NAMES_KIND), i64(SELENE_KIND_PROCESSING));
+    CALL_STRING("periodic", "selene_name", i32(SELENE_NAMES_SCHEDULE),
+                i64(SELENE_SCHEDULE_PERIODIC));
+    CALL_STRING("cancelled", "selene_name", i32(SELENE_NAMES_STATE), i64(SELENE_STATE_CANCELLED));
+    CALL_STRING("abandoned", "selene_name", i32(SELENE_NAMES_OUTCOME),
+                i64(SELENE_OUTCOME_ABANDONED));
+    CALL_STRING("shutdown", "selene_name", i32(SELENE_NAMES_STOP), i64(SELENE_STOP_SHUTDOWN));
+    CALL_STRING("held", "selene_name", i32(SELENE_NAMES_DISPOSITION), i64(SELENE_DISPOSITION_HELD));
+    CALL_STRING("next_cycle", "selene_name", i32(SELENE_NAMES_REASON),
+                i64(SELENE_REASON_NEXT_CYCLE));
+    CALL_STRING("released", "selene_name", i32(SELENE_NAMES_EVENT), i64(SELENE_EVENT_RELEASED));
+    CALL_STRING("overrun", "selene_name", i32(SELENE_NAMES_TROUBLE), i64(SELENE_TROUBLE_OVERRUN));
+    CALL_STRING("external_power", "selene_name", i32(SELENE_NAMES_CONSTRAINT),
+                i64(SELENE_CONSTRAINT_EXTERNAL_POWER));
 
     memset(&options, 0xa5, sizeof options);
     memset(&task, 0xa5, sizeof task);
     memset(&window, 0xa5, sizeof window);
-    CALL_OK("selene_options_init", ptr(&options), u32(sizeof options));
-    CALL_OK("selene_task_init", ptr(&task), u32(sizeof task));
-    CALL_OK("selene_window_init", ptr(&window), u32(sizeof window));
-    CALL_OK("selene_run_info_init", ptr(&run), u32(sizeof run));
-    CALL_OK("selene_explanation_init", ptr(&explanation), u32(sizeof explanation));
-    CALL_OK("selene_scheduler_info_init", ptr(&counts), u32(sizeof counts));
+    options = (selene_options)SELENE_INIT(selene_options);
+    task = (selene_task)SELENE_INIT(selene_task);
+    window = (selene_window)SELENE_INIT(selene_window);
+    run = (selene_run_info)SELENE_INIT(selene_run_info);
+    explanation = (selene_explanation)SELENE_INIT(selene_explanation);
+    counts = (selene_scheduler_info)SELENE_INIT(selene_scheduler_info);
     CHECK_INT(0, memcmp(&options, &default_options, sizeof options));
     CHECK_INT(0, memcmp(&task, &default_task, sizeof task));
     CHECK_INT(0, memcmp(&window, &default_window, sizeof window));
@@ -487,8 +452,8 @@ static void test_every_function(void) {
             ptr(NULL), ptr(NULL));
     CALL_STATUS(SELENE_ERROR_ALREADY_EXISTS, "selene_handler_register", u64(scheduler),
                 ptr("pulled"), i64(6), ptr(NULL), ptr(NULL), ptr(NULL), ptr(NULL));
-    CHECK(strlen((const char *)call("selene_status_detail", NULL, 0).as.p) > 0);
-    fault = call("selene_status_fault", NULL, 0).as.p;
+    CHECK(((const selene_error *)call("selene_error_last", NULL, 0).as.p)->message.length > 0);
+    fault = call("selene_error_last", NULL, 0).as.p;
     CHECK_INT(SELENE_ERROR_ALREADY_EXISTS, fault->status);
     CHECK_STRING("name", fault->field.data);
     CHECK_STRING("pulled", fault->found.data);
@@ -586,7 +551,7 @@ static void test_every_function(void) {
             u32(SELENE_RETRY_SUCCESSORS), ptr(&count));
 
     /* Events that are read. */
-    CALL_OK("selene_event_init", ptr(&event), u32(sizeof event));
+    event = (selene_event)SELENE_INIT(selene_event);
     CALL_OK("selene_events_open", u64(scheduler), u64(16), ptr(&fd));
     CALL_OK("selene_events_next", u64(scheduler), i64(0), ptr(&event), ptr(&number), ptr(&count));
     CHECK(number == 0 && count == 0);
@@ -644,7 +609,7 @@ static void test_every_function(void) {
     selene_group_info group = {0};
     selene_pauses *pauses = NULL;
     selene_task_ids *names = NULL;
-    CALL_OK("selene_group_info_init", ptr(&group), u32(sizeof group));
+    group = (selene_group_info)SELENE_INIT(selene_group_info);
     CALL_OK("selene_group_set_limit", u64(scheduler), ptr("group"), i64(-1), u32(2));
     CALL_OK("selene_group_pause", u64(scheduler), ptr("group"), i64(-1));
     CALL_OK("selene_group_get", u64(scheduler), ptr("group"), i64(-1), ptr(&group));
@@ -695,9 +660,9 @@ static void test_every_function(void) {
     snprintf(store, sizeof store, "%s/store", folder);
     snprintf(copy, sizeof copy, "%s/copy", folder);
     snprintf(fresh, sizeof fresh, "%s/fresh", folder);
-    selene_options stored = SELENE_OPTIONS_INIT;
+    selene_options stored = SELENE_INIT(selene_options);
     selene_scheduler keeper = 0;
-    selene_task pair[2] = {SELENE_TASK_INIT, SELENE_TASK_INIT};
+    selene_task pair[2] = {SELENE_INIT(selene_task), SELENE_INIT(selene_task)};
     const selene_task *batch[2] = {&pair[0], &pair[1]};
     selene_status statuses[2] = {-1, -1};
     int32_t dispositions[2] = {-1, -1};
@@ -725,15 +690,15 @@ static void test_every_function(void) {
     CHECK_TEXT(store, facts->path);
     CHECK_INT(2, facts->commits);
     CALL("selene_free", ptr(facts));
-    CALL_OK("selene_server_options_init", ptr(&terms), u32(sizeof terms));
+    terms = (selene_server_options)SELENE_INIT(selene_server_options);
     CALL_OK("selene_server_start", u64(keeper), ptr(&terms), ptr(&server));
-    CALL_OK("selene_connect_options_init", ptr(&to), u32(sizeof to));
+    to = (selene_connect_options)SELENE_INIT(selene_connect_options);
     to.path = (selene_text){store, -1};
     CALL_OK("selene_scheduler_connect", ptr(&to), ptr(&connection));
     CALL_OK("selene_task_list", u64(connection), ptr(NULL), i64(0), ptr(&listed));
     CHECK_INT(1, listed->count);
     CALL("selene_free", ptr(listed));
-    CALL_OK("selene_server_info_init", ptr(&served), u32(sizeof served));
+    served = (selene_server_info)SELENE_INIT(selene_server_info);
     CALL_OK("selene_server_get", u64(server), ptr(&served));
     CHECK_INT(1, served.clients);
     CALL_OK("selene_client_list", u64(keeper), ptr(&clients));
@@ -747,7 +712,7 @@ static void test_every_function(void) {
     CALL_OK("selene_server_close", u64(server));
     CALL_OK("selene_store_backup", u64(keeper), ptr(copy), i64(-1));
     CALL_OK("selene_scheduler_close", u64(keeper), i64(0));
-    CALL_OK("selene_store_findings_init", ptr(&findings), u32(sizeof findings));
+    findings = (selene_store_findings)SELENE_INIT(selene_store_findings);
     CALL_OK("selene_store_check", ptr(copy), i64(-1), ptr(&findings));
     CHECK_INT(1, findings.tasks);
     sink = make_owner("log", LOG, -1);

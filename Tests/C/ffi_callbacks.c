@@ -14,7 +14,7 @@ static selene_status register_handler(selene_scheduler scheduler, const char *na
 }
 
 static void register_task(selene_scheduler scheduler, const char *id) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id.data = id;
     task.id.length = -1;
     task.schedule = SELENE_SCHEDULE_STANDING;
@@ -52,7 +52,7 @@ static void wait_for_destroyed(long count) {
 /** 250 rounds of 40 handlers: some cancel their own task, some unregister themselves, the rest is unregistered. */
 static void play_handlers(uint32_t lanes, uint32_t flags) {
     selene_scheduler scheduler = 0;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     long runs = 0, stops = 0;
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     window.lanes = lanes;
@@ -124,7 +124,7 @@ static void test_handlers_on_the_main_thread(void) {
 
 static void test_handlers_of_a_pulled_cycle(void) {
     selene_scheduler scheduler = 0;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_run runs[AT_ONCE];
     selene_cycle cycle = 0;
     uint64_t count = 0;
@@ -143,7 +143,7 @@ static void test_handlers_of_a_pulled_cycle(void) {
         }
         CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
         for (int k = 0; k < AT_ONCE; k++) {
-            selene_run_info info = SELENE_RUN_INFO_INIT;
+            selene_run_info info = SELENE_INIT(selene_run_info);
             int32_t step = -1;
             CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
             CHECK_INT(SELENE_STEP_RUN, step);
@@ -171,7 +171,7 @@ static void test_handlers_of_a_pulled_cycle(void) {
 
 static void test_stops_of_expiry(void) {
     selene_scheduler scheduler = 0;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     for (int k = 0; k < 4; k++) {
@@ -277,7 +277,7 @@ static void test_clocks(void) {
     for (int round = 0; round < SCHEDULER_ROUNDS; round++) {
         selene_scheduler schedulers[SCHEDULERS];
         for (int k = 0; k < SCHEDULERS; k++) {
-            selene_options options = SELENE_OPTIONS_INIT;
+            selene_options options = SELENE_INIT(selene_options);
             struct owner *clock = make_owner("clock", CLOCK, -1);
             clock->home = pthread_self();
             clock->at_home = 1;
@@ -324,17 +324,17 @@ static void refuse_report(selene_status expected, selene_scheduler scheduler,
 
 static void test_refused_calls(void) {
     selene_scheduler scheduler = 0;
-    selene_window window = SELENE_WINDOW_INIT, no_lane = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window), no_lane = SELENE_INIT(selene_window);
     struct owner *live;
     selene_report *report = NULL;
-    no_lane.lanes = 0;
+    no_lane.lanes = 1025;
     window.lanes = 4;
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     live = make_handler(scheduler, "live", COMPLETE);
     CHECK_OK(register_handler(scheduler, "live", live));
     register_task(scheduler, "live");
     for (int round = 0; round < 200; round++) {
-        selene_options options = SELENE_OPTIONS_INIT;
+        selene_options options = SELENE_INIT(selene_options);
         selene_scheduler none = 55;
         struct owner *owner;
         refuse_handler(SELENE_ERROR_ALREADY_EXISTS, scheduler, "live", -1);
@@ -355,7 +355,7 @@ static void test_refused_calls(void) {
         options.clock = owner->callbacks[CLOCK].clock;
         options.clock_context = owner->context;
         options.clock_destroy = owner->callbacks[DESTROY].destroy;
-        options.minimum_backoff = -1;
+        options.minimum_backoff = -2;
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &none));
         CHECK_INT(55, none);
         CHECK_INT(atomic_load(&owners_made) - 1, atomic_load(&owners_destroyed));
@@ -387,7 +387,7 @@ static void plain_destroy(void *context) {
 
 static void test_plain_functions(void) {
     selene_scheduler scheduler = 0;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     for (int k = 1; k <= 8; k++) {
         char name[32];

@@ -88,7 +88,7 @@ static void parent_event(const selene_event *event, void *context) {
 }
 
 static void open_parent(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_window window = refresh_window();
     selene_task task;
     selene_cycle cycle = 0;
@@ -207,7 +207,7 @@ static void own_destroy(void *context) {
 
 /** A scheduler with everything: pulled, on library threads, inline, asynchronous, closed. */
 static void use_own(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     selene_scheduler own = open_default();
     selene_cycle cycle = 0;
@@ -393,7 +393,7 @@ static void forking_event(const selene_event *event, void *context) {
 static void test_in_callbacks(void) {
     int i;
     for (i = 0; i < 2; i++) {
-        selene_window window = SELENE_WINDOW_INIT;
+        selene_window window = SELENE_INIT(selene_window);
         selene_report *report = NULL;
         window.flags = i ? SELENE_WINDOW_INLINE : 0;
         window.budget = SELENE_HOUR;
@@ -498,7 +498,7 @@ static char stores[64];
 static int children_of_stores;
 
 static selene_scheduler open_stored(const char *kind, int number) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     char file[128];
     snprintf(file, sizeof file, "%s/%s%d", stores, kind, number);

@@ -150,8 +150,8 @@ static void register_tasks(const char *name, int count) {
 }
 
 static void use_pulled(void) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     int32_t step = SELENE_STEP_RUN;
     window.kinds = SELENE_KIND_PROCESSING;
@@ -166,7 +166,7 @@ static void use_pulled(void) {
 }
 
 static void use_driver(int has_thread) {
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     driver.processing_budget = fork_where == IN_STOP ? 3 * SELENE_SECOND : SELENE_MINUTE;
     if (has_thread) {
         HOST_OK(selene_driver_start(scheduler, &driver));
@@ -179,7 +179,7 @@ static void use_driver(int has_thread) {
         selene_cycle cycle = 0;
         HOST_OK(selene_driver_step(scheduler, &cycle, NULL));
         while (cycle) {
-            selene_run_info run = SELENE_RUN_INFO_INIT;
+            selene_run_info run = SELENE_INIT(selene_run_info);
             int32_t step = 0;
             HOST_OK(selene_cycle_next(cycle, &step, &run, NULL));
             if (step != SELENE_STEP_RUN) break;
@@ -198,8 +198,8 @@ static int must_stop_again(void) {
 }
 
 static void be_host(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_window window = SELENE_INIT(selene_window);
     host = getpid();
     options.path = text_of(store);
     options.max_pending_processing = SELENE_UNLIMITED;
@@ -257,7 +257,7 @@ static void be_host(void) {
 }
 
 static void test_return(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler found = 0;
     char command[128];
     int i, status = 0;

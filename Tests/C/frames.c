@@ -114,7 +114,7 @@ static FRAME void asks_for_the_time(selene_scheduler scheduler) {
 }
 
 static FRAME void opens_what_is_no_store(selene_scheduler scheduler) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.path = SELENE_TEXT("/dev/null/none");
     CHECK(selene_scheduler_open(&options, &scheduler) != SELENE_OK);
 }
@@ -127,7 +127,7 @@ static FRAME void closes(selene_scheduler scheduler) {
 
 /** Without threads of the library every callback comes on the thread of a call. */
 static selene_scheduler open_alone(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     options.flags = SELENE_OPTIONS_NO_THREADS;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
@@ -179,7 +179,7 @@ static void test_destroy(void) {
 }
 
 static void test_clock(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     options.clock = walk_in_clock;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));

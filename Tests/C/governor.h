@@ -20,7 +20,7 @@
 /* ---- profiles ---------------------------------------------------------------- */
 
 CHECK_UNUSED static void set_base(selene_scheduler scheduler, int32_t base) {
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.base = base;
     CHECK_OK(selene_governor_set_profile(scheduler, &profile));
 }
@@ -32,7 +32,7 @@ CHECK_UNUSED static selene_rule veto_of(int32_t factor, uint32_t kinds, uint32_t
 /** The profile OPEN with these rows. */
 CHECK_UNUSED static void set_rules(selene_scheduler scheduler, const selene_rule *rules,
                                    uint64_t count) {
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = rules;
     profile.rule_count = count;
     CHECK_OK(selene_governor_set_profile(scheduler, &profile));
@@ -48,7 +48,7 @@ CHECK_UNUSED static void set_stopping(selene_scheduler scheduler, int32_t factor
 CHECK_UNUSED static void set_quotas(selene_scheduler scheduler, const selene_quota *quotas,
                                     uint64_t count) {
     const selene_rule rule = veto_of(SELENE_FACTOR_BUDGET, EACH, 0);
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = &rule;
     profile.rule_count = 1;
     profile.quotas = quotas;
@@ -63,7 +63,7 @@ CHECK_UNUSED static void say(selene_scheduler scheduler, int32_t signal, int64_t
 }
 
 CHECK_UNUSED static selene_signal hear(selene_scheduler scheduler, int32_t signal) {
-    selene_signal reading = SELENE_SIGNAL_INIT;
+    selene_signal reading = SELENE_INIT(selene_signal);
     CHECK_OK(selene_signal_get(scheduler, signal, &reading));
     CHECK_INT(sizeof reading, reading.struct_size);
     CHECK_INT(0, reading.flags);
@@ -123,12 +123,13 @@ CHECK_UNUSED static int granted(selene_scheduler scheduler, int32_t kind) {
 CHECK_UNUSED static selene_finding finding(const struct verdict *verdict, int32_t factor) {
     for (uint64_t i = 0; i < verdict->decision.finding_count; i++)
         if (verdict->findings[i].factor == factor) return verdict->findings[i];
-    fprintf(stderr, "nothing was found of the factor %s\n", selene_factor_name(factor));
+    fprintf(stderr, "nothing was found of the factor %s\n",
+            selene_name(SELENE_NAMES_FACTOR, factor));
     check_fail();
 }
 
 CHECK_UNUSED static selene_balance balance(selene_scheduler scheduler, int32_t kind) {
-    selene_balance balance = SELENE_BALANCE_INIT;
+    selene_balance balance = SELENE_INIT(selene_balance);
     CHECK_OK(selene_ledger_get(scheduler, kind, &balance));
     CHECK_INT(sizeof balance, balance.struct_size);
     return balance;
@@ -185,7 +186,7 @@ CHECK_UNUSED static const char *file_named(const char *name) {
 
 /** The options of a scheduler on a store and on the host's clock. */
 CHECK_UNUSED static selene_options stored_options(const char *file) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.path = (selene_text){file, -1};
     return options;
 }

@@ -261,7 +261,7 @@ static void test_unheard_stop(void) {
     set_file(CLASSES "/rfkill/rfkill0/soft", "0");
     set_stopping(scheduler, SELENE_FACTOR_AIRPLANE, REFRESH);
     {
-        selene_driver driver = SELENE_DRIVER_INIT;
+        selene_driver driver = SELENE_INIT(selene_driver);
         driver.refresh_budget = 10 * MIN;
         CHECK_OK(selene_driver_start(scheduler, &driver));
     }

@@ -57,11 +57,11 @@ static void test_opens(void) {
 
 /* A task that fails is tried again in a window of its own, at its time. */
 static void test_retries(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = COMPLETE, .outcome = SELENE_OUTCOME_FAILED};
     selene_task task = once_of("a");
-    options.minimum_backoff = 0;
+    options.minimum_backoff = SELENE_NONE;
     scheduler = open_told_with(options);
     observe(scheduler);
     add_handler(scheduler, "a", &work);
@@ -253,10 +253,10 @@ static void test_store_refuses(void) {
 
 /* At the cap of threads that were left behind no window is possible, until one comes back. */
 static void test_cap(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE}, work = {.behaviour = COMPLETE};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     options.max_overrun_threads = 1;
     driver.refresh_budget = 10 * S;
     scheduler = open_told_with(options);
@@ -393,12 +393,12 @@ static void test_stop_ignored(void) {
 
 /* One that never comes back is let go after a while; then its task may run again, though nobody calls. */
 static void test_let_go(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_scheduler scheduler;
     struct work work = {.behaviour = GATE};
     options.release_after = 200 * S;
-    options.minimum_backoff = 0;
+    options.minimum_backoff = SELENE_NONE;
     driver.refresh_budget = 100 * S;
     scheduler = open_told_with(options);
     CHECK_OK(selene_driver_start(scheduler, &driver));

@@ -108,7 +108,7 @@ static void test_refund(void) {
 
 /* Without end one may do what costs nothing. */
 static void test_refused_costs_nothing(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     selene_window window = window_for(REFRESH, MIN);
     selene_cycle cycle = 0;
@@ -158,13 +158,13 @@ static void test_measures(void) {
     CHECK_OK(selene_ledger_report(scheduler, REFRESH, INT64_MAX, INT64_MAX));
     CHECK_INT(0, granted(scheduler, REFRESH));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_ledger_report(scheduler, REFRESH, -1, 0));
-    CHECK(strstr(selene_status_detail(), "cpu_time") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "cpu_time") != NULL);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_ledger_report(scheduler, REFRESH, 0, -1));
-    CHECK(strstr(selene_status_detail(), "bytes") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "bytes") != NULL);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_ledger_report(scheduler, 3, 0, 0));
-    CHECK(strstr(selene_status_detail(), "kind") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "kind") != NULL);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
-                 selene_ledger_get(scheduler, 0, &(selene_balance)SELENE_BALANCE_INIT));
+                 selene_ledger_get(scheduler, 0, &(selene_balance)SELENE_INIT(selene_balance)));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
 }
 
@@ -287,7 +287,7 @@ static void test_habits_refused(void) {
                  selene_use_report(scheduler, clock_now, clock_now - 1));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  selene_use_report(scheduler, clock_now, clock_now + 1));
-    CHECK(strstr(selene_status_detail(), "ended_at") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "ended_at") != NULL);
     CHECK_OK(selene_use_report(scheduler, INT64_MIN, INT64_MIN));
     CHECK_OK(selene_use_report(scheduler, INT64_MIN, clock_now));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,

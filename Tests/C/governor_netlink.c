@@ -133,7 +133,7 @@ static int64_t stepping_clock(void *context) {
 
 /** With a host clock no route is read, for constraints as for the governor: what the host does not say counts as there. */
 static void test_host_clock(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     selene_task task = once_of("a");
     selene_cycle cycle = 0;

@@ -25,8 +25,8 @@ static void check_standing(selene_scheduler scheduler) {
 
 static void refuse(selene_scheduler scheduler, const selene_profile *profile, const char *word) {
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_governor_set_profile(scheduler, profile));
-    if (!strstr(selene_status_detail(), word)) {
-        fprintf(stderr, "\"%s\" does not name %s\n", selene_status_detail(), word);
+    if (!strstr(selene_error_last()->message.data, word)) {
+        fprintf(stderr, "\"%s\" does not name %s\n", selene_error_last()->message.data, word);
         check_fail();
     }
     check_standing(scheduler);
@@ -34,7 +34,7 @@ static void refuse(selene_scheduler scheduler, const selene_profile *profile, co
 
 static void refuse_rule(selene_scheduler scheduler, selene_rule bad, const char *word) {
     const selene_rule rules[] = {good_rule, bad, good_rule};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = rules;
     profile.rule_count = COUNT(rules);
     refuse(scheduler, &profile, word);
@@ -42,7 +42,7 @@ static void refuse_rule(selene_scheduler scheduler, selene_rule bad, const char 
 
 static void refuse_quota(selene_scheduler scheduler, selene_quota bad, const char *word) {
     const selene_quota quotas[] = {good_quota, bad};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.quotas = quotas;
     profile.quota_count = COUNT(quotas);
     refuse(scheduler, &profile, word);
@@ -59,7 +59,7 @@ static void refuse_quota(selene_scheduler scheduler, selene_quota bad, const cha
 
 static void test_refused(void) {
     selene_scheduler scheduler = open_plain();
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     selene_rule weight = good_rule;
     set_base(scheduler, SELENE_PROFILE_STRICT);
     note_standing(scheduler);
@@ -69,24 +69,24 @@ static void test_refused(void) {
         profile.base = base;
         refuse(scheduler, &profile, "base");
     }
-    profile = (selene_profile)SELENE_PROFILE_INIT;
+    profile = (selene_profile)SELENE_INIT(selene_profile);
     profile.threshold = 1001;
     refuse(scheduler, &profile, "threshold");
     profile.threshold = -2;
     refuse(scheduler, &profile, "threshold");
-    profile = (selene_profile)SELENE_PROFILE_INIT;
+    profile = (selene_profile)SELENE_INIT(selene_profile);
     profile.rule_count = 1;
     refuse(scheduler, &profile, "rules");
     profile.rules = &good_rule;
     profile.rule_count = UINT64_MAX;
     refuse(scheduler, &profile, "rule_count");
-    profile = (selene_profile)SELENE_PROFILE_INIT;
+    profile = (selene_profile)SELENE_INIT(selene_profile);
     profile.quota_count = 1;
     refuse(scheduler, &profile, "quotas");
     profile.quotas = &good_quota;
     profile.quota_count = UINT64_C(1) << 61;
     refuse(scheduler, &profile, "quota_count");
-    profile = (selene_profile)SELENE_PROFILE_INIT;
+    profile = (selene_profile)SELENE_INIT(selene_profile);
     profile.flags = 1;
     refuse(scheduler, &profile, "flags");
 
@@ -126,7 +126,7 @@ static void test_refused(void) {
     BAD(selene_quota, good_quota, period, SELENE_DAY + 1, "period");
     {
         const selene_quota five[] = {good_quota, good_quota, good_quota, good_quota, good_quota};
-        profile = (selene_profile)SELENE_PROFILE_INIT;
+        profile = (selene_profile)SELENE_INIT(selene_profile);
         profile.quotas = five;
         profile.quota_count = 5;
         refuse(scheduler, &profile, "quotas");
@@ -234,7 +234,7 @@ static void test_weights(void) {
         {SELENE_FACTOR_METERED, EACH, SELENE_RULE_WEIGHT, 0, 100, SELENE_REQUIRED_USUAL},
         {SELENE_FACTOR_METERED, PROCESSING, SELENE_RULE_IGNORE, 0, 0, 0},
     };
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     struct verdict verdict;
     profile.rules = rules;
     profile.rule_count = COUNT(rules);
@@ -323,13 +323,13 @@ static void test_ask_refused(void) {
     for (size_t i = 0; i < COUNT(strangers); i++) {
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_governor_ask(scheduler, strangers[i], 0, &decision));
-        CHECK(strstr(selene_status_detail(), "kind") != NULL);
+        CHECK(strstr(selene_error_last()->message.data, "kind") != NULL);
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_governor_last(scheduler, strangers[i], &decision));
     }
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  selene_governor_ask(scheduler, REFRESH, 2, &decision));
-    CHECK(strstr(selene_status_detail(), "flags") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "flags") != NULL);
     CHECK(decision == NULL);
     CHECK_INT(0, atomic_load(&noted_count));
     CHECK_OK(selene_scheduler_close(scheduler, 0));

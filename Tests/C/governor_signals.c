@@ -71,7 +71,7 @@ static void test_said(void) {
 static void test_refused(void) {
     static const int32_t strangers[] = {0, 23, -1, INT32_MIN, INT32_MAX, 256 + 1};
     selene_scheduler scheduler = open_plain();
-    selene_signal reading = SELENE_SIGNAL_INIT, before = reading;
+    selene_signal reading = SELENE_INIT(selene_signal), before = reading;
     for (size_t i = 0; i < COUNT(ranges); i++) {
         const struct range *range = &ranges[i];
         const int64_t wrong[] = {range->least - 1, range->greatest + 1, INT64_MIN, INT64_MAX};
@@ -79,14 +79,15 @@ static void test_refused(void) {
         for (size_t k = 0; k < COUNT(wrong); k++) {
             CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                          selene_signal_set(scheduler, range->signal, wrong[k], 0));
-            CHECK(strstr(selene_status_detail(), selene_signal_name(range->signal)) != NULL);
+            CHECK(strstr(selene_error_last()->message.data,
+                         selene_name(SELENE_NAMES_SIGNAL, range->signal)) != NULL);
             CHECK_INT(range->greatest, hear(scheduler, range->signal).value);
         }
     }
     for (size_t i = 0; i < COUNT(strangers); i++) {
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_signal_set(scheduler, strangers[i], 0, 0));
-        CHECK(strstr(selene_status_detail(), "signal") != NULL);
+        CHECK(strstr(selene_error_last()->message.data, "signal") != NULL);
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_signal_clear(scheduler, strangers[i]));
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_signal_get(scheduler, strangers[i], &reading));
@@ -132,7 +133,7 @@ static void test_validity(void) {
 }
 
 static void test_sources(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     selene_signal reading, probed;
     char folder[] = "/tmp/selene-signals.XXXXXX", store[64];
@@ -195,7 +196,7 @@ static void leave_expired(selene_scheduler scheduler) {
     int32_t step = SELENE_STEP_DONE;
     for (int64_t budget = 50 * MS; step != SELENE_STEP_RUN; budget *= 4) {
         selene_cycle cycle = begin(scheduler, window_of(budget, budget / 2, 1));
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
         if (step == SELENE_STEP_RUN) check_sleep(budget);
         else CHECK_OK(selene_cycle_end(cycle, NULL)); /* it expired before that */

@@ -32,7 +32,7 @@ static void test_launch(void) {
 static void test_launch_budget(void) {
     selene_scheduler scheduler = open_real();
     struct work work = {.behaviour = UNTIL_STOPPED}, again = {.behaviour = UNTIL_STOPPED};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_task_info info;
     int begun = -1;
     observe(scheduler);
@@ -151,7 +151,7 @@ static void test_refused(void) {
     selene_task task = once_of("once");
     selene_task needy = once_of("needy");
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_launch(scheduler, "nobody", -1));
-    CHECK(strstr(selene_status_detail(), "nobody") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "nobody") != NULL);
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_expire(scheduler, "nobody", -1));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_launch(scheduler, "", 0));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_expire(scheduler, NULL, -1));

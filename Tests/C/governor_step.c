@@ -42,7 +42,7 @@ static selene_cycle step(selene_scheduler scheduler, int64_t *wake_at) {
 static uint64_t work_on(selene_cycle cycle, int32_t outcome, int64_t each) {
     uint64_t count = 0;
     for (;;) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t what = -1;
         CHECK_OK(selene_cycle_next(cycle, &what, &info, NULL));
         if (what == SELENE_STEP_DONE) return count;
@@ -100,7 +100,7 @@ static void test_once(void) {
 
 static void test_budgets(void) {
     selene_scheduler scheduler = open_plain();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     struct work work = {.behaviour = COMPLETE}, other = {.behaviour = COMPLETE};
     selene_report *report = NULL;
     selene_cycle cycle;
@@ -175,7 +175,7 @@ static void test_apple_day(void) {
         steps++;
         if (cycle) {
             selene_report *report = NULL;
-            selene_run_info info = SELENE_RUN_INFO_INIT;
+            selene_run_info info = SELENE_INIT(selene_run_info);
             int32_t what = -1;
             while (selene_cycle_next(cycle, &what, &info, NULL) == SELENE_OK &&
                    what == SELENE_STEP_RUN) {
@@ -278,7 +278,7 @@ static void test_room(void) {
 static void test_weighed(void) {
     const selene_rule rule = {SELENE_FACTOR_BUDGET, PROCESSING, SELENE_RULE_WEIGHT, 0, 100, 500};
     const selene_quota quota = {PROCESSING, SELENE_MEASURE_WINDOW_TIME, 10 * MIN, 2 * H};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
     int64_t wake_at;
@@ -422,7 +422,7 @@ static void test_longest_pause(void) {
 static void test_welcome(void) {
     selene_scheduler scheduler = open_plain();
     struct work great = {.behaviour = COMPLETE}, small = {.behaviour = COMPLETE};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_task task = once_of("great");
     selene_cycle cycle;
     int64_t wake_at;
@@ -500,7 +500,7 @@ static void test_beside_host(void) {
 static void test_forgotten(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_cycle cycle;
     int64_t wake_at;
     driver.processing_budget = 10 * MIN;
@@ -575,7 +575,7 @@ static void test_together(void) {
     selene_scheduler scheduler = open_plain();
     struct work fetch = {.behaviour = COMPLETE}, pack = {.behaviour = COMPLETE},
                 late = {.behaviour = COMPLETE};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_report *report = NULL;
     selene_cycle cycle;
     int64_t wake_at;
@@ -615,7 +615,7 @@ static void test_together(void) {
 static void test_every(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     int64_t wake_at;
     driver.every = MIN;
     add_handler(scheduler, "a", &work);
@@ -636,7 +636,7 @@ static void test_every(void) {
 static void test_own_kinds(void) {
     selene_scheduler scheduler = open_plain();
     struct work fetch = {.behaviour = COMPLETE}, pack = {.behaviour = COMPLETE};
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_cycle cycle;
     int64_t wake_at;
     selene_task task = once_of("pack");
@@ -660,8 +660,8 @@ static void test_own_kinds(void) {
 static void test_ungoverned(void) {
     selene_scheduler scheduler = open_plain();
     struct work fetch = {.behaviour = COMPLETE}, pack = {.behaviour = COMPLETE};
-    selene_profile profile = SELENE_PROFILE_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_report *report = NULL;
     selene_cycle cycle;
     int64_t wake_at;
@@ -698,7 +698,7 @@ static void test_ungoverned(void) {
 
 static void test_misuse(void) {
     selene_scheduler scheduler = open_plain();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_cycle cycle = 77;
     int64_t wake_at = 78;
     int32_t descriptor = -77;
@@ -710,11 +710,11 @@ static void test_misuse(void) {
                                "refresh_lanes",  "processing_lanes",  "refresh_lanes",
                                "flags",          "processing_budget", "kinds",
                                "kinds",          "reserve",           "every"};
-        driver = (selene_driver)SELENE_DRIVER_INIT;
+        driver = (selene_driver)SELENE_INIT(selene_driver);
         if (field == 0) driver.refresh_budget = -1;
         if (field == 1) driver.processing_budget = -1;
         if (field == 2) driver.refresh_budget = SELENE_DAY + 1;
-        if (field == 3) driver.refresh_lanes = 0;
+        if (field == 3) driver.refresh_lanes = 1025;
         if (field == 4) driver.processing_lanes = 1025;
         if (field == 5) driver.refresh_lanes = UINT32_MAX;
         if (field == 6) driver.flags = 32;
@@ -725,7 +725,7 @@ static void test_misuse(void) {
         if (field == 11) driver.every = -1;
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                      selene_driver_open(scheduler, &driver, &descriptor));
-        CHECK(strstr(selene_status_detail(), names[field]) != NULL);
+        CHECK(strstr(selene_error_last()->message.data, names[field]) != NULL);
     }
     CHECK_INT(-77, descriptor);
     open_driver(scheduler);

@@ -115,10 +115,10 @@ static void *say_and_ask(void *context) {
 
 static void test_everybody(void) {
     struct work again = {.behaviour = UNTIL_STOPPED}, once = {.behaviour = COMPLETE};
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_task task = once_of("again");
     pthread_t threads[5];
-    options.minimum_backoff = 0;
+    options.minimum_backoff = SELENE_NONE;
     CHECK_OK(selene_scheduler_open(&options, &shared));
     CHECK_OK(selene_trace_record(shared, file_named("trace"), -1));
     task.kind = REFRESH;
@@ -137,7 +137,7 @@ static void test_everybody(void) {
     atomic_store(&leaving, 1);
     for (int i = 0; i < 5; i++)
         CHECK_INT(0, pthread_join(threads[i], NULL));
-    CHECK_OK(selene_trace_stop(shared));
+    CHECK_OK(selene_trace_record(shared, NULL, 0));
     CHECK_OK(selene_scheduler_close(shared, GRACE));
     {
         uint64_t decisions = 0, difference = 77;

@@ -22,7 +22,7 @@ static void limit(selene_scheduler scheduler, const char *group, uint32_t runs) 
 
 /** What is known of a group; it must be known. */
 static selene_group_info group_of(selene_scheduler scheduler, const char *name) {
-    selene_group_info info = SELENE_GROUP_INFO_INIT;
+    selene_group_info info = SELENE_INIT(selene_group_info);
     CHECK_OK(selene_group_get(scheduler, name, -1, &info));
     return info;
 }
@@ -35,7 +35,7 @@ static void check_group(selene_scheduler scheduler, const char *name, uint64_t r
 }
 
 static int is_unknown(selene_scheduler scheduler, const char *name) {
-    selene_group_info info = SELENE_GROUP_INFO_INIT;
+    selene_group_info info = SELENE_INIT(selene_group_info);
     return selene_group_get(scheduler, name, -1, &info) == SELENE_ERROR_NOT_FOUND;
 }
 
@@ -271,7 +271,7 @@ static void test_alone_and_plan(void) {
     one.task = SELENE_TEXT("b");
     CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
                  selene_cycle_begin(scheduler, &one, &cycle));
-    CHECK_STRING("task: \"b\" cannot run now: group_full", selene_status_detail());
+    CHECK_STRING("task: \"b\" cannot run now: group_full", selene_error_last()->message.data);
     complete(run);
     cycle = begin(scheduler, one);
     complete(next(cycle, "b"));
@@ -319,7 +319,7 @@ static void test_kept(void) {
     CHECK_OK(selene_group_resume(scheduler, "down", -1));
     limit(scheduler, "down", 0);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     CHECK_OK(selene_store_check(file, -1, &findings));
     scheduler = open_for_work(file);
     CHECK_STRING("up ", names(scheduler));
@@ -335,8 +335,9 @@ static void hear(const selene_event *event, void *context) {
     size_t used = strlen(heard);
     CHECK_INT(0, event->id.length);
     CHECK_INT(-1, event->state);
-    snprintf(heard + used, sizeof heard - used, "%s %.*s;", selene_event_name(event->type),
-             (int)event->message.length, event->message.data);
+    snprintf(heard + used, sizeof heard - used, "%s %.*s;",
+             selene_name(SELENE_NAMES_EVENT, event->type), (int)event->message.length,
+             event->message.data);
 }
 
 static void test_events(void) {
@@ -354,7 +355,7 @@ static void test_events(void) {
 
 /** Never more at a time than the limit, over both kinds and all lanes, and every task has its run. */
 static void test_pushed(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
     selene_scheduler scheduler = 0;
     struct work works[24] = {0};
@@ -369,7 +370,7 @@ static void test_pushed(void) {
         works[i].duration = 5 * MS;
         task.group = SELENE_TEXT("up");
         task.schedule = SELENE_SCHEDULE_ONCE;
-        task.expected_response = 0;
+        task.expected_response = SELENE_NONE;
         task.kind = i % 2 ? SELENE_KIND_REFRESH : SELENE_KIND_PROCESSING;
         add_handler(scheduler, id, &works[i]);
         CHECK_OK(selene_task_register(scheduler, &task, NULL));
@@ -394,7 +395,7 @@ struct waiter {
 
 static void *wait_in_lane(void *argument) {
     struct waiter *waiter = argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     CHECK_OK(selene_lane_next(waiter->lane, SELENE_OUTCOME_NONE, SELENE_NEVER, &waiter->step, &info,
                               NULL));
     waiter->run = info.run;
@@ -403,13 +404,13 @@ static void *wait_in_lane(void *argument) {
 
 static void test_lanes(void) {
     for (int way = 0; way < 6; way++) {
-        selene_options options = SELENE_OPTIONS_INIT;
+        selene_options options = SELENE_INIT(selene_options);
         options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
         selene_scheduler scheduler = open_told_with(options);
         selene_window window = window_of(AMPLE, 0, 2);
         struct waiter first = {0}, second = {0};
         pthread_t thread;
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int fd = -1;
         CHECK_OK(selene_handler_register(scheduler, "work", -1, NULL, NULL, NULL, NULL));
         limit(scheduler, "up", 1);
@@ -452,9 +453,9 @@ static void test_lanes(void) {
 static void test_descriptor(void) {
     selene_scheduler scheduler = 0;
     selene_window window = window_of(AMPLE, 0, 2);
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     struct waiter lane = {0};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int fd = -1;
     options.max_pending_refresh = SELENE_UNLIMITED;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
@@ -490,9 +491,9 @@ static void test_descriptor(void) {
 static void test_descriptor_of_others(void) {
     selene_scheduler scheduler = 0;
     selene_window window = window_of(AMPLE, 0, 1), other = window;
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_task task = work_in("up", "p");
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lane = 0;
     int32_t step = -1;
     int fd = -1;
@@ -526,8 +527,8 @@ static void test_descriptor_of_others(void) {
 
 /** A driver opens no window for tasks of which none may begin, and one as soon as one may. */
 static void test_driver(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver terms = SELENE_INIT(selene_driver);
     struct work work = {.behaviour = COMPLETE};
     selene_scheduler scheduler;
     options.max_pending_refresh = SELENE_UNLIMITED;

@@ -16,16 +16,11 @@ expect() {
   result "$name" $?
 }
 
-# What every language compiles: the header first and twice, each macro in an initialiser and an expression, and the
+# What every language compiles: the header first and twice, each number in an initialiser, a struct, and the
 # address of every function.
 {
   echo '#include <selene.h>'
   echo '#include <selene.h>'
-  sed -n 's/^#define \(SELENE_[A-Z_]*\)_INIT\b.*/\1/p' "$header" | while read -r macro; do
-    type=$(echo "$macro" | tr '[:upper:]' '[:lower:]')
-    echo "extern $type ${type}_value;"
-    echo "$type ${type}_value = ${macro}_INIT;"
-  done
   echo 'extern selene_text text_value;'
   echo '#ifdef __cplusplus'
   echo 'selene_text text_value = SELENE_TEXT("text");'
@@ -46,8 +41,8 @@ expect() {
   echo '    (any)0};'
   echo 'extern int64_t use(void);'
   echo 'int64_t use(void) {'
-  echo '    selene_task task = SELENE_TASK_INIT;'
-  echo '    selene_window window = SELENE_WINDOW_INIT;'
+  echo '    selene_task task = SELENE_INIT(selene_task);'
+  echo '    selene_window window = SELENE_INIT(selene_window);'
   echo '    task.id = SELENE_TEXT("id");'
   echo '    window.task = SELENE_TEXT("");'
   echo '    return task.id.length + window.task.length;'
@@ -57,9 +52,9 @@ expect() {
 sed -e 's/(any)\(selene_[a-z0-9_]*\)/reinterpret_cast<any>(\1)/' -e 's/(any)0/nullptr/' "$work/whole.c" >"$work/whole.cc"
 
 count() { grep -c "$1" "$work/whole.c"; }
-[ "$(count '_INIT;')" -ge 7 ] && [ "$(count '(any)selene_')" -ge 50 ] && [ "$(count '^    SELENE_')" -ge 100 ]
 : >"$work/log"
-result "the macros, numbers and functions of the header are found" $?
+[ "$(count '(any)selene_')" -ge 50 ] && [ "$(count '^    SELENE_')" -ge 100 ]
+result "the numbers and functions of the header are found" $?
 
 strict="-Wall -Wextra -pedantic -Werror -I$include"
 for compiler in gcc clang; do

@@ -6,7 +6,7 @@
 #include "own_file.h"
 
 static selene_scheduler open_seeded(uint64_t seed, const char *path) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = SELENE_UNLIMITED;
     options.seed = seed;
     if (path) options.path = (selene_text){path, -1};
@@ -200,7 +200,7 @@ static void test_refused(void) {
     selene_scheduler scheduler = open_seeded(1, NULL);
     selene_task task = hourly("a", 1001);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
-    CHECK(strstr(selene_status_detail(), "jitter: 1001"));
+    CHECK(strstr(selene_error_last()->message.data, "jitter: 1001"));
     task.jitter = UINT32_MAX;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
     /* The longest times do not overflow. */

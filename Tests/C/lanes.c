@@ -44,7 +44,7 @@ static void *lend(void *argument) {
     lent->opening = selene_lane_open(lent->cycle, &lane);
     atomic_store(&lent->opened, 1);
     while (lent->opening == SELENE_OK) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         lent->status =
             selene_lane_next(lane, SELENE_OUTCOME_NONE, SELENE_NEVER, &lent->step, &info, NULL);
         if (lent->status != SELENE_OK || lent->step != SELENE_STEP_RUN) break;
@@ -88,7 +88,7 @@ static selene_lane open_lane(selene_cycle cycle) {
 
 /** The next run of a lane without waiting, which must be of this task; 0 where there must be none, and of which kind. */
 static selene_run take(selene_lane lane, int32_t outcome, const char *id, int32_t expected) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_lane_next(lane, outcome, 0, &step, &info, NULL));
     CHECK_INT(expected, step);
@@ -201,7 +201,7 @@ static void test_overrun(void) {
 }
 
 static void test_cap(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work work = {.behaviour = GATE};
     struct lent lent = {0};
@@ -477,7 +477,7 @@ struct impatient {
 
 static void *wait_twice(void *argument) {
     struct impatient *own = argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     CHECK_OK(
         selene_lane_next(own->lane, SELENE_OUTCOME_NONE, 50 * S, &own->step, &info, &own->wake_at));
     atomic_store(&own->waits, 1);
@@ -492,7 +492,7 @@ static void test_timeouts(void) {
     struct work work = {.behaviour = GATE};
     struct lent lent = {0};
     struct impatient own = {.step = -1};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     int32_t step = -1;
     add_lent(scheduler, "a", &work);
@@ -588,8 +588,8 @@ static void test_descriptor(void) {
 
 /** A driver for lanes gives windows of lanes, and at the cap none, without asking again and again. */
 static void test_driver(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_scheduler scheduler = 0;
     struct work work = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
     struct lent lent = {0};
@@ -633,7 +633,7 @@ static selene_lane waiting_lane;
 static selene_cycle waiting_cycle;
 
 static void ask_to_wait(selene_run run, int32_t reason, void *context) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report;
     int32_t step;
     (void)run;
@@ -665,7 +665,7 @@ static void test_reentrant(void) {
 static void test_host_clock(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_lane first, second;
     selene_cycle cycle;
@@ -783,7 +783,7 @@ static void test_sixteen(void) {
 static void test_misuse(void) {
     selene_scheduler scheduler = open_plain();
     struct work work = {.behaviour = COMPLETE};
-    selene_run_info info = SELENE_RUN_INFO_INIT, small = {.struct_size = 4};
+    selene_run_info info = SELENE_INIT(selene_run_info), small = {.struct_size = 4};
     selene_window window = lanes_of(10 * S, S, 1);
     selene_report *report;
     selene_lane lane = 0;
@@ -859,7 +859,7 @@ static void *storm_lend(void *argument) {
             continue;
         }
         while (step == SELENE_STEP_RUN) {
-            selene_run_info info = SELENE_RUN_INFO_INIT;
+            selene_run_info info = SELENE_INIT(selene_run_info);
             seed = seed * UINT64_C(6364136223846793005) + 1;
             if (selene_lane_next(lane, outcome, seed >> 62 ? SELENE_NEVER : 0, &step, &info, NULL))
                 break;
@@ -896,7 +896,7 @@ static void test_storm(void) {
             snprintf(id, sizeof id, "%03d", i);
             task.handler = SELENE_TEXT("all");
             task.existing = SELENE_EXISTING_REPLACE;
-            task.expected_response = 0;
+            task.expected_response = SELENE_NONE;
             CHECK_OK(selene_task_register(storm, &task, NULL));
         }
         while (selene_cycle_begin(storm, &window, &cycle) == SELENE_ERROR_BUSY)

@@ -16,7 +16,7 @@ static atomic_int waits;
 /** Waits for a run until there are no more. */
 static void *wait_in_lane(void *argument) {
     selene_lane lane = *(selene_lane *)argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     atomic_store(&waits, 1);
     CHECK_OK(selene_lane_next(lane, SELENE_OUTCOME_NONE, SELENE_NEVER, &step, &info, NULL));
@@ -27,7 +27,7 @@ static void *wait_in_lane(void *argument) {
 
 static void test_fork(void) {
     selene_scheduler scheduler = open_real();
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_lane busy = 0, waiting = 0, spare = 0;
     pthread_t thread;

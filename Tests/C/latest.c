@@ -241,7 +241,7 @@ static void test_after(void) {
 
 /** What waits for a place can be too late, too, and gives way to others. */
 static void test_held(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.flags |= SELENE_OPTIONS_HOLD;
     options.max_pending_refresh = 1;
     selene_scheduler scheduler = open_virtual(options);
@@ -332,7 +332,7 @@ static void test_many(void) {
     CHECK_OK(selene_cycle_end(cycle, NULL));
     advance(SELENE_MINUTE);
     rest(scheduler);
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     CHECK_INT(many / 2, (int64_t)info.succeeded);
     CHECK_INT(many / 2, (int64_t)info.failed);
@@ -342,7 +342,7 @@ static void test_many(void) {
 /** A driver wakes for it, so that it is told in time. */
 static void test_driver(void) {
     selene_scheduler scheduler = open_real();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     driver.flags |= SELENE_DRIVER_UNGOVERNED;
     observe(scheduler);
     CHECK_OK(selene_driver_start(scheduler, &driver));
@@ -360,7 +360,7 @@ static void test_refused(void) {
         selene_task task = by("a", wrong[i]);
         task.initial_delay = SELENE_HOUR;
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
-        CHECK(strstr(selene_status_detail(), "latest_begin"));
+        CHECK(strstr(selene_error_last()->message.data, "latest_begin"));
     }
     selene_task task = by("a", SELENE_HOUR);
     task.schedule = SELENE_SCHEDULE_STANDING;
@@ -368,7 +368,7 @@ static void test_refused(void) {
     task.schedule = SELENE_SCHEDULE_PERIODIC;
     task.period = SELENE_HOUR;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
-    CHECK(strstr(selene_status_detail(), "is for once tasks only"));
+    CHECK(strstr(selene_error_last()->message.data, "is for once tasks only"));
     task = by("a", 3653 * SELENE_DAY);
     task.initial_delay = 3653 * SELENE_DAY - 1;
     add(scheduler, task);

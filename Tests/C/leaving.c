@@ -40,7 +40,7 @@ static int runs_deeper(selene_scheduler scheduler) {
 /** The run of the only task has failed, its window is over, and everything works as before. */
 static void check_as_before(selene_scheduler scheduler, struct work *work) {
     selene_task_info *info = NULL;
-    selene_run_info run_info = SELENE_RUN_INFO_INIT;
+    selene_run_info run_info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     selene_cycle cycle;
     CHECK_OK(selene_task_get(scheduler, "a", -1, 0, &info));
@@ -94,7 +94,7 @@ static selene_status run_inline_window(selene_scheduler scheduler) {
 }
 
 static selene_status get_info(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     return selene_scheduler_get(scheduler, &info);
 }
 
@@ -275,7 +275,7 @@ static void end_thread_late(struct work *work, selene_run run, const selene_run_
 /* Often, since the end of its thread and a close must not wait for one another. */
 static void test_left_behind(void) {
     for (int i = 0; i < 20; i++) {
-        selene_options options = SELENE_OPTIONS_INIT;
+        selene_options options = SELENE_INIT(selene_options);
         selene_scheduler scheduler;
         struct work work = {.behaviour = ASK, .ask = end_thread_late};
         options.max_overrun_per_handler = 1;

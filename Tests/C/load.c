@@ -7,11 +7,12 @@
 #include <selene.h>
 
 /* What check.h would call of the library that is not there. */
-#define selene_status_name(status) "another status"
-#define selene_status_detail() ""
+static const selene_error no_error = {.message = {"", 0}};
+#define selene_name(names, number) "another status"
+#define selene_error_last() (&no_error)
 #include "check.h"
-#undef selene_status_name
-#undef selene_status_detail
+#undef selene_name
+#undef selene_error_last
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -29,30 +30,31 @@ static const char *library = "build/libselene.so";
         memcpy(&name, &address, sizeof address);                                                   \
     } while (0)
 
-static __typeof__(&selene_version_number) version_number;
-static __typeof__(&selene_status_detail) status_detail;
+static __typeof__(&selene_version) version;
+static __typeof__(&selene_error_last) error_last;
 static __typeof__(&selene_scheduler_open) scheduler_open;
 static __typeof__(&selene_scheduler_close) scheduler_close;
 static __typeof__(&selene_scheduler_now) scheduler_now;
 static __typeof__(&selene_handler_register) handler_register;
 static __typeof__(&selene_task_register) task_register;
 static __typeof__(&selene_cycle_run) cycle_run;
-static __typeof__(&selene_free) report_destroy;
+static __typeof__(&selene_free) free_made;
 static __typeof__(&selene_run_complete) run_complete;
 
 static void *load(void) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) fprintf(stderr, "%s\n", dlerror());
     CHECK(handle != NULL);
-    FIND(handle, version_number);
-    FIND(handle, status_detail);
+    FIND(handle, version);
+    FIND(handle, error_last);
     FIND(handle, scheduler_open);
     FIND(handle, scheduler_close);
     FIND(handle, scheduler_now);
     FIND(handle, handler_register);
     FIND(handle, task_register);
     FIND(handle, cycle_run);
-    FIND(handle, report_destroy);
+    *(void **)(void *)&free_made = dlsym(handle, "selene_free");
+    CHECK(free_made != NULL);
     FIND(handle, run_complete);
     return handle;
 }
@@ -73,11 +75,11 @@ static void destroy(void *context) {
 /** A whole life of a scheduler, with a library thread. */
 static void use(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     int before = atomic_load(&runs), ended = atomic_load(&destroyed);
-    CHECK_INT(SELENE_VERSION_NUMBER, version_number());
+    CHECK_INT(SELENE_VERSION_NUMBER, version());
     CHECK_INT(SELENE_OK, scheduler_open(NULL, &scheduler));
     CHECK_INT(SELENE_OK, handler_register(scheduler, "task", -1, run, NULL, NULL, destroy));
     task.id = SELENE_TEXT("task");
@@ -85,9 +87,9 @@ static void use(void) {
     CHECK_INT(SELENE_OK, task_register(scheduler, &task, NULL));
     CHECK_INT(SELENE_OK, cycle_run(scheduler, &window, &report));
     CHECK_INT(1, report->new_data);
-    report_destroy(report);
+    free_made(report);
     CHECK_INT(SELENE_ERROR_INVALID_HANDLE, scheduler_now(1, &window.budget));
-    CHECK(status_detail()[0] != '\0');
+    CHECK(error_last()->message.length > 0);
     CHECK_INT(SELENE_OK, scheduler_close(scheduler, SELENE_MINUTE));
     CHECK_INT(before + 1, runs);
     CHECK_INT(ended + 1, destroyed);
@@ -147,7 +149,7 @@ static void test_nothing_started(void) {
     handle = load();
     look_at(&after);
     same(&before, &after);
-    CHECK_INT(SELENE_VERSION_NUMBER, version_number());
+    CHECK_INT(SELENE_VERSION_NUMBER, version());
     {
         /* Nor by opening, where no thread is asked for. */
         selene_scheduler scheduler = 0;
@@ -186,7 +188,7 @@ static void test_again_and_again(void) {
 /** Unloading with a scheduler open and a thread asleep inside: code that runs must not vanish. */
 static void test_unloaded_in_use(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     selene_report *report = NULL;
     void *handle = load();
     int64_t now = 0;
@@ -196,14 +198,14 @@ static void test_unloaded_in_use(void) {
     task.schedule = SELENE_SCHEDULE_STANDING;
     CHECK_INT(SELENE_OK, task_register(scheduler, &task, NULL));
     CHECK_INT(SELENE_OK, cycle_run(scheduler, NULL, &report));
-    report_destroy(report);
+    free_made(report);
     CHECK_INT(0, dlclose(handle));
     check_sleep(20 * SELENE_MILLISECOND);
     handle = load();
     CHECK_INT(SELENE_OK, scheduler_now(scheduler, &now));
     CHECK_INT(SELENE_OK, cycle_run(scheduler, NULL, &report));
     CHECK_INT(1, report->new_data);
-    report_destroy(report);
+    free_made(report);
     CHECK_INT(SELENE_OK, scheduler_close(scheduler, SELENE_MINUTE));
     CHECK_INT(1, destroyed);
     CHECK_INT(0, dlclose(handle));
@@ -226,7 +228,7 @@ static void test_exit_in_use(void) {
     CHECK(child >= 0);
     if (child == 0) {
         selene_scheduler scheduler = 0;
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         alarm((unsigned)check_environment("SELENE_TEST_ALARM", 60) / 2);
         farewell = ends[1];
         CHECK_INT(0, atexit(say_farewell));

@@ -99,7 +99,7 @@ static void test_stores(void) {
     CHECK_INT(1, atomic_load(&first.count));
     CHECK_INT(1, count_lines(&first, SELENE_LOG_INFO, "/store\": opened, tasks: 0"));
     CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_scheduler_open(&options, &other));
-    snprintf(detail, sizeof detail, "not opened: %s", selene_status_detail());
+    snprintf(detail, sizeof detail, "not opened: %s", selene_error_last()->message.data);
     CHECK_INT(2, atomic_load(&first.count));
     CHECK_INT(1, count_lines(&first, SELENE_LOG_ERROR, detail));
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -153,7 +153,7 @@ static void test_troubles(void) {
         CHECK(selene_task_cancel(scheduler, "a", -1, NULL) != SELENE_OK);
     CHECK_INT(1, atomic_load(&first.count));
     CHECK_INT(1, count_lines(&first, SELENE_LOG_WARNING, "/store\": trouble (store): "));
-    CHECK(strstr(first.lines[0].text, selene_status_detail()) != NULL);
+    CHECK(strstr(first.lines[0].text, selene_error_last()->message.data) != NULL);
     fill_disk(RLIM_INFINITY);
     CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
     CHECK_INT(2, atomic_load(&first.count));
@@ -163,8 +163,8 @@ static void test_troubles(void) {
 
 /* So have drivers, and the threads that a handler keeps. */
 static void test_threads(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE};
     options.max_overrun_per_handler = 1;
@@ -198,7 +198,7 @@ static void call_back(struct log *log) {
     CHECK_STATUS(SELENE_ERROR_REENTRANT, selene_log_set(take, &second, take_destroy));
     CHECK_INT(1, atomic_load(&second.destroyed));
     atomic_store(&second.destroyed, 0);
-    CHECK_STRING("OK", selene_status_name(SELENE_OK));
+    CHECK_STRING("OK", selene_name(SELENE_NAMES_STATUS, SELENE_OK));
     log->act = NULL;
 }
 
@@ -235,7 +235,7 @@ static void test_no_lock(void) {
 
 /* A window on library threads is over in time, whatever the log function does. */
 static void test_window_on_time(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE}, work = {.behaviour = COMPLETE};
     struct runner runner;

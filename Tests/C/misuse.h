@@ -25,7 +25,7 @@ CHECK_UNUSED static int64_t still_clock(void *context) {
 
 /** Options with this clock and without limits of pending tasks. */
 CHECK_UNUSED static selene_options still_options(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.clock = still_clock;
     options.max_pending_refresh = SELENE_UNLIMITED;
     options.max_pending_processing = SELENE_UNLIMITED;
@@ -55,7 +55,7 @@ CHECK_UNUSED static selene_text text_of(const char *text) {
 }
 
 CHECK_UNUSED static selene_task task_of(const char *id) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = text_of(id);
     task.schedule = SELENE_SCHEDULE_STANDING;
     return task;
@@ -81,7 +81,7 @@ CHECK_UNUSED static int32_t state_of(selene_scheduler scheduler, const char *id)
 
 /** Begins a pulled cycle and takes its next run, which must be there. */
 CHECK_UNUSED static selene_run take_run(selene_cycle cycle) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
@@ -154,7 +154,7 @@ CHECK_UNUSED static void picture_add_task(struct picture *picture, const selene_
 }
 
 CHECK_UNUSED static void picture_take(struct picture *picture, selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_task_ids *ids = NULL;
     uint32_t conditions[2] = {0, 0};
     int64_t now = 0, at = 0, delay = 0;
@@ -287,17 +287,17 @@ CHECK_UNUSED static void refused_begin(const char *word) {
     if (watched) picture_take(&before_call, watched);
     outs_reset();
     /* Another refusal, whose detail does not have the word, so that an old detail is not taken for the new one. */
-    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_init(NULL, sizeof(selene_task)));
-    if (strstr(selene_status_detail(), word))
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(NULL, NULL));
+    if (strstr(selene_error_last()->message.data, word))
         CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_complete(0, SELENE_OUTCOME_NEW_DATA));
-    CHECK(strstr(selene_status_detail(), word) == NULL);
+    CHECK(strstr(selene_error_last()->message.data, word) == NULL);
 }
 
 CHECK_UNUSED static void refused_end(selene_status expected, selene_status got, const char *word,
                                      const char *call, const char *file, int line) {
     char detail[1024];
     check_status(expected, got, call, file, line);
-    snprintf(detail, sizeof detail, "%s", selene_status_detail());
+    snprintf(detail, sizeof detail, "%s", selene_error_last()->message.data);
     if (!strstr(detail, word)) {
         fprintf(stderr, "%s:%d: %s: the detail \"%s\" does not name \"%s\"\n", file, line, call,
                 detail, word);
@@ -390,12 +390,12 @@ static selene_status call_handler_unregister(uint64_t h) {
     return selene_handler_unregister(h, "handler", -1);
 }
 static selene_status call_task_register(uint64_t h) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = SELENE_TEXT("task");
     return selene_task_register(h, &task, &outs.number);
 }
 static selene_status call_task_register_batch(uint64_t h) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     const selene_task *tasks[1] = {&task};
     task.id = SELENE_TEXT("task");
     return selene_task_register_batch(h, tasks, 1, &outs.number, &outs.more_number);
@@ -544,9 +544,6 @@ static selene_status call_forecast(uint64_t h) {
 static selene_status call_trace_record(uint64_t h) {
     return selene_trace_record(h, "/no/such/folder/trace", -1);
 }
-static selene_status call_trace_stop(uint64_t h) {
-    return selene_trace_stop(h);
-}
 static selene_status call_driver_start(uint64_t h) {
     return selene_driver_start(h, NULL);
 }
@@ -561,12 +558,12 @@ static selene_status call_driver_stop(uint64_t h) {
 }
 /* Not even a scheduler would make this socket. */
 static selene_status call_server_start(uint64_t h) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.path = SELENE_TEXT("/no/such/folder/socket");
     return selene_server_start(h, &options, &outs.handle);
 }
 static selene_status call_server_open(uint64_t h) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.path = SELENE_TEXT("/no/such/folder/socket");
     return selene_server_open(h, &options, &outs.handle, &outs.number);
 }
@@ -774,7 +771,6 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
     {"selene_use_report", TAKES_SCHEDULER, call_use_report, 0},
     {"selene_governor_forecast", TAKES_SCHEDULER, call_forecast, 0},
     {"selene_trace_record", TAKES_SCHEDULER, call_trace_record, 0},
-    {"selene_trace_stop", TAKES_SCHEDULER, call_trace_stop, 0},
     {"selene_driver_start", TAKES_SCHEDULER, call_driver_start, 0},
     {"selene_driver_open", TAKES_SCHEDULER, call_driver_open, 0},
     {"selene_driver_step", TAKES_SCHEDULER, call_driver_step, 0},
@@ -820,7 +816,7 @@ CHECK_UNUSED static const struct handle_call handle_calls[] = {
 
 /** A frozen window of refresh tasks. */
 CHECK_UNUSED static selene_window refresh_window(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.kinds = SELENE_KIND_REFRESH;
     window.flags = SELENE_WINDOW_FROZEN;
     return window;
@@ -833,7 +829,7 @@ CHECK_UNUSED static selene_status begin_refresh(selene_scheduler scheduler, sele
 
 /** A lane of a cycle of processing tasks. */
 CHECK_UNUSED static selene_lane open_lane_of(selene_scheduler scheduler) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     selene_lane lane = 0;
     window.kinds = SELENE_KIND_PROCESSING;
@@ -852,15 +848,16 @@ CHECK_UNUSED static void call_refused(const struct handle_call *call, uint64_t h
     selene_status got = call->call(handle);
     if (got == expected && outs_untouched() &&
         atomic_load(&destroyed) - destroyed_before == call->destroys &&
-        atomic_load(&called) == called_before && selene_status_detail()[0] != '\0')
+        atomic_load(&called) == called_before && selene_error_last()->message.data[0] != '\0')
         return;
     fprintf(stderr,
             "%s(0x%016" PRIx64
             ", …): expected %s, got %s; outputs %s; %d contexts ended, not %d; %d callbacks; "
             "detail \"%s\"\n",
-            call->name, handle, selene_status_name(expected), selene_status_name(got),
-            outs_untouched() ? "untouched" : "written", atomic_load(&destroyed) - destroyed_before,
-            call->destroys, atomic_load(&called) - called_before, selene_status_detail());
+            call->name, handle, selene_name(SELENE_NAMES_STATUS, expected),
+            selene_name(SELENE_NAMES_STATUS, got), outs_untouched() ? "untouched" : "written",
+            atomic_load(&destroyed) - destroyed_before, call->destroys,
+            atomic_load(&called) - called_before, selene_error_last()->message.data);
     check_fail();
 }
 

@@ -38,7 +38,7 @@ CHECK_UNUSED static selene_scheduler open_furnished(void) {
 
 /** A scheduler whose windows are empty, on the system's clock, so that every way to use a window is possible. */
 CHECK_UNUSED static selene_scheduler open_empty(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler s = 0;
     selene_task task = task_of("later");
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;

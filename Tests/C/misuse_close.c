@@ -110,9 +110,9 @@ static void receiver_destroy(void *context) {
 }
 
 static void start(struct receiver *receiver, int64_t budget) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.budget = budget;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     CHECK_OK(selene_cycle_run_async(scheduler, &window, receive, receiver, receiver_destroy, NULL,
                                     NULL));
 }
@@ -128,7 +128,7 @@ static void close_after(int64_t grace, int64_t least) {
 
 static void test_pulled(void) {
     struct slow slow = {0};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = (selene_report *)(uintptr_t)77;
     selene_cycle cycle = 0;
     int32_t step = -1, reason = -1;
@@ -231,7 +231,7 @@ static void test_cooperative(void) {
 static void test_left_behind(void) {
     struct slow slow = {.work = HOLDS};
     struct receiver receiver = {0};
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     scheduler = open_default();
     add_slow(&slow);
     start(&receiver, SELENE_MINUTE);
@@ -260,7 +260,7 @@ struct blocking {
 
 static void *run_blocking(void *context) {
     struct blocking *blocking = context;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     window.budget = SELENE_MINUTE;
     window.flags = blocking->flags;
@@ -339,7 +339,7 @@ static void slow_clock_destroy(void *context) {
 }
 
 static void open_slow_clock(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.clock = slow_clock;
     options.clock_destroy = slow_clock_destroy;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
@@ -485,7 +485,7 @@ static void test_stop_in_progress(void) {
                                      waiting_destroy));
     add_task(scheduler, "slow");
     while (stop.entered == 0) {
-        selene_window window = SELENE_WINDOW_INIT;
+        selene_window window = SELENE_INIT(selene_window);
         int ended = destroyed;
         window.budget = SELENE_HOUR;
         window.reserve = SELENE_HOUR - room;
@@ -533,7 +533,7 @@ static void joining_destroy(void *context) {
 static void test_closed_by_handler(void) {
     int i;
     for (i = 0; i < 2; i++) {
-        selene_window window = SELENE_WINDOW_INIT;
+        selene_window window = SELENE_INIT(selene_window);
         selene_report *report = NULL;
         joined = join_destroys = 0;
         window.flags = i ? SELENE_WINDOW_INLINE : 0;
@@ -595,7 +595,7 @@ static void test_unregister_while_running(void) {
     struct slow slow = {.work = HOLDS, .completes = 1, .late_status = -1},
                 again = {.completes = 1, .work = AT_ONCE_DONE};
     struct receiver receiver = {0}, second = {0};
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
     scheduler = open_default();
     add_slow(&slow);
     start(&receiver, SELENE_MINUTE);

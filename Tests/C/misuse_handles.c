@@ -181,7 +181,7 @@ static void test_closed(void) {
     selene_run completed, in_flight = live.run;
     selene_cycle ended = 0;
     int i;
-    selene_window processing = SELENE_WINDOW_INIT;
+    selene_window processing = SELENE_INIT(selene_window);
     processing.kinds = SELENE_KIND_PROCESSING;
     add_task(live.scheduler, "second");
     add_pulled_handler(live.scheduler, "second");
@@ -223,7 +223,7 @@ static void test_reopened(void) {
     int i, k, count = rounds(20000);
     for (i = 0; i < count; i++) {
         selene_scheduler s = open_still();
-        selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+        selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
         int64_t now = 0;
         CHECK_OK(selene_scheduler_get(s, &info));
         CHECK(info.life > life);
@@ -252,7 +252,7 @@ static void test_most_schedulers(void) {
         CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_scheduler_open(&options, &more));
         CHECK_INT(77, more);
         CHECK_INT(round + 1, destroyed);
-        CHECK(strstr(selene_status_detail(), "4096"));
+        CHECK(strstr(selene_error_last()->message.data, "4096"));
         /* The first place that is free is enough. */
         CHECK_OK(selene_scheduler_close(open[MOST / 2], 0));
         open[MOST / 2] = open_still();

@@ -64,7 +64,7 @@ static void try_numbers(const struct number *numbers, size_t count, const void *
 
 /** Where the task is not periodic. */
 static const struct number plain_numbers[] = {
-    {NUMBER(selene_task, schedule), {-2, 3, 99, INT32_MIN, INT32_MAX, 256, MARK}, {-1, 0, 1, MARK}},
+    {NUMBER(selene_task, schedule), {-1, 4, 99, INT32_MIN, INT32_MAX, 256, MARK}, {0, 1, 3, MARK}},
     {NUMBER(selene_task, period), {-1, SELENE_HOUR, INT64_MIN, INT64_MAX, MARK}, {0, MARK}},
     {NUMBER(selene_task, flex), {-1, SELENE_HOUR, INT64_MIN, INT64_MAX, MARK}, {0, MARK}},
 };
@@ -98,8 +98,8 @@ static void test_task_numbers(void) {
 }
 
 static void test_backoff_delay_clamped(void) {
-    static const int64_t given[] = {0,        1, 10 * SELENE_SECOND, SELENE_HOUR, 6 * SELENE_HOUR,
-                                    INT64_MAX};
+    static const int64_t given[] = {SELENE_NONE,     1,        10 * SELENE_SECOND, SELENE_HOUR,
+                                    6 * SELENE_HOUR, INT64_MAX};
     static const int64_t effective[] = {10 * SELENE_SECOND, 10 * SELENE_SECOND, 10 * SELENE_SECOND,
                                         SELENE_HOUR,        5 * SELENE_HOUR,    5 * SELENE_HOUR};
     selene_scheduler s = open_still();
@@ -119,7 +119,7 @@ static void test_backoff_delay_clamped(void) {
 static void test_window_numbers(void) {
     static selene_status (*const uses[])(selene_scheduler, const void *) = {use_begin, use_run,
                                                                             use_async, use_plan};
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     size_t i;
     for (i = 0; i < COUNT(uses); i++)
         try_numbers(window_numbers, COUNT(window_numbers), &window, sizeof window, uses[i]);
@@ -127,7 +127,7 @@ static void test_window_numbers(void) {
 
 static void test_window_combinations(void) {
     selene_scheduler s = watched = open_empty(), still;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.flags = SELENE_WINDOW_INLINE;
     REFUSED(SELENE_ERROR_UNSUPPORTED, "INLINE", selene_cycle_begin(s, &window, &outs.handle));
     REFUSED(SELENE_ERROR_UNSUPPORTED, "INLINE",
@@ -157,7 +157,7 @@ static void test_window_combinations(void) {
     /* Kinds are ignored where a task is named. */
     window.kinds = 0xFFFFFFFF;
     REFUSED(SELENE_ERROR_NOT_FOUND, "nobody", selene_cycle_begin(s, &window, &outs.handle));
-    window = (selene_window)SELENE_WINDOW_INIT;
+    window = (selene_window)SELENE_INIT(selene_window);
     still = watched = open_still();
     REFUSED(SELENE_ERROR_UNSUPPORTED, "clock", selene_cycle_run(still, &window, &outs.report));
     REFUSED(SELENE_ERROR_UNSUPPORTED, "clock",
@@ -170,7 +170,7 @@ static void test_window_combinations(void) {
 }
 
 static void test_options_numbers(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     try_numbers(options_numbers, COUNT(options_numbers), &options, sizeof options, use_options);
     /* The lower bound lies above the upper one. */
     options.minimum_backoff = 2 * SELENE_SECOND;
@@ -182,7 +182,7 @@ static void test_options_numbers(void) {
 }
 
 static void test_driver_numbers(void) {
-    const selene_driver driver = SELENE_DRIVER_INIT;
+    const selene_driver driver = SELENE_INIT(selene_driver);
     try_numbers(driver_numbers, COUNT(driver_numbers), &driver, sizeof driver, use_driver_open);
 }
 
@@ -240,16 +240,16 @@ static void test_call_numbers(void) {
 
 /** What a node is told. */
 static void test_node_numbers(void) {
-    static const int64_t no_leases[] = {
-        -1, 0, SELENE_SECOND / 10 - 1, SELENE_HOUR + 1, INT64_MAX, INT64_MIN};
-    static const int64_t no_horizons[] = {-1, 10 * SELENE_SECOND + 1, INT64_MAX, INT64_MIN};
-    static const int64_t no_polls[] = {-1, 0, SELENE_SECOND / 100 - 1, SELENE_HOUR + 1, INT64_MAX};
+    static const int64_t no_leases[] = {-1, SELENE_SECOND / 10 - 1, SELENE_HOUR + 1, INT64_MAX,
+                                        INT64_MIN};
+    static const int64_t no_horizons[] = {-2, 10 * SELENE_SECOND + 1, INT64_MAX, INT64_MIN};
+    static const int64_t no_polls[] = {-1, SELENE_SECOND / 100 - 1, SELENE_HOUR + 1, INT64_MAX};
     static const int32_t no_types[] = {-1, 6, 255, INT32_MAX, INT32_MIN};
     static const int64_t no_lengths[] = {-1, INT64_MIN};
     static const int32_t no_sent[] = {-1, 2, INT32_MAX, INT32_MIN};
     const selene_status invalid = SELENE_ERROR_INVALID_ARGUMENT;
     selene_scheduler s = watched = open_furnished();
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     selene_value cell = {SELENE_VALUE_NULL, 0, 0, NULL, 0}, entry = cell;
     size_t i;
     for (i = 0; i < COUNT(no_leases); i++) {
@@ -280,7 +280,7 @@ static void test_node_numbers(void) {
     CHECK_OK(selene_node_open(s, &options, NULL));
     CHECK_OK(selene_node_close(s));
     options.lease = SELENE_SECOND / 10;
-    options.horizon = 0;
+    options.horizon = SELENE_NONE;
     options.poll = SELENE_SECOND / 100;
     CHECK_OK(selene_node_open(s, &options, NULL));
 
@@ -323,8 +323,8 @@ static void test_node_numbers(void) {
 
 /** Takes every run of a cycle and gives all the same outcome. Ends the cycle. */
 static uint64_t work_through(selene_scheduler s, int32_t outcome) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_cycle cycle = 0;
     uint64_t count;
@@ -380,7 +380,7 @@ static void test_clock_extremes(void) {
         CHECK_OK(selene_scheduler_open(&options, &s));
         add_longest(s);
         for (k = 0; k < COUNT(steps); k++) {
-            selene_explanation explanation = SELENE_EXPLANATION_INIT;
+            selene_explanation explanation = SELENE_INIT(selene_explanation);
             CHECK_OK(selene_scheduler_now(s, &now));
             CHECK(now >= last);
             last = now;
@@ -451,33 +451,40 @@ static void test_backoff_saturates(void) {
 static void test_names_of_any_integer(void) {
     static const int32_t odd[] = {-1, -2, 7,  8,   13,  15,    16,        24,
                                   31, 32, 99, 255, 256, 65536, INT32_MAX, INT32_MIN};
-    static const char *(*const names[])(int32_t) = {
-        selene_kind_name,    selene_schedule_name,    selene_state_name,  selene_outcome_name,
-        selene_stop_name,    selene_disposition_name, selene_reason_name, selene_event_name,
-        selene_signal_name,  selene_source_name,      selene_factor_name, selene_verdict_name,
-        selene_measure_name, selene_profile_name};
+    static const int32_t names[] = {
+        SELENE_NAMES_KIND,       SELENE_NAMES_SCHEDULE,    SELENE_NAMES_PRIORITY,
+        SELENE_NAMES_EXISTING,   SELENE_NAMES_STATE,       SELENE_NAMES_OUTCOME,
+        SELENE_NAMES_RECURRENCE, SELENE_NAMES_BACKOFF,     SELENE_NAMES_STOP,
+        SELENE_NAMES_REASON,     SELENE_NAMES_DISPOSITION, SELENE_NAMES_EVENT,
+        SELENE_NAMES_SIGNAL,     SELENE_NAMES_SOURCE,      SELENE_NAMES_FACTOR,
+        SELENE_NAMES_VERDICT,    SELENE_NAMES_MEASURE,     SELENE_NAMES_PROFILE};
     int32_t value;
     size_t i, k;
     for (value = -300; value <= 300; value++) {
-        CHECK(selene_status_name(value)[0] != '\0');
+        CHECK(selene_name(SELENE_NAMES_STATUS, value)[0] != '\0');
         CHECK(selene_status_message(value)[0] != '\0');
         CHECK_INT((value >= 0 && value <= 5) || (value >= 16 && value <= 30) ||
                       (value >= 48 && value <= 58),
-                  strcmp(selene_status_name(value), "UNKNOWN") != 0);
+                  strcmp(selene_name(SELENE_NAMES_STATUS, value), "UNKNOWN") != 0);
     }
     for (i = 0; i < COUNT(odd); i++) {
-        CHECK(selene_status_name(odd[i])[0] != '\0');
+        CHECK(selene_name(SELENE_NAMES_STATUS, odd[i])[0] != '\0');
         CHECK(selene_status_message(odd[i])[0] != '\0');
         for (k = 0; k < COUNT(names); k++)
-            CHECK(names[k](odd[i])[0] != '\0');
+            CHECK(selene_name(names[k], odd[i])[0] != '\0');
         if (odd[i] < 0 || odd[i] > 26)
             for (k = 0; k < COUNT(names); k++)
-                CHECK_STRING("unknown", names[k](odd[i]));
+                CHECK_STRING("unknown", selene_name(names[k], odd[i]));
     }
-    CHECK_STRING("unknown", selene_constraint_name(0));
-    CHECK_STRING("unknown", selene_constraint_name(3));
-    CHECK_STRING("unknown", selene_constraint_name(256));
-    CHECK_STRING("unknown", selene_constraint_name(UINT32_MAX));
+    /* A vocabulary that there is none of, and numbers of 64 bits. */
+    for (i = 0; i < COUNT(odd); i++)
+        if (odd[i] < 1 || odd[i] > 21) CHECK_STRING("unknown", selene_name(odd[i], 1));
+    CHECK_STRING("unknown", selene_name(SELENE_NAMES_STATE, INT64_C(1) << 32));
+    CHECK_STRING("UNKNOWN", selene_name(SELENE_NAMES_STATUS, INT64_MIN));
+    CHECK_STRING("unknown", selene_name(SELENE_NAMES_CONSTRAINT, 0));
+    CHECK_STRING("unknown", selene_name(SELENE_NAMES_CONSTRAINT, 3));
+    CHECK_STRING("unknown", selene_name(SELENE_NAMES_CONSTRAINT, 256));
+    CHECK_STRING("unknown", selene_name(SELENE_NAMES_CONSTRAINT, UINT32_MAX));
 }
 
 int main(int argc, char **argv) {

@@ -14,7 +14,7 @@ struct text_use {
 };
 
 static selene_status text_id(selene_scheduler s, const char *data, int64_t length) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = (selene_text){data, length};
     return selene_task_register(s, &task, &outs.number);
 }
@@ -141,20 +141,20 @@ static selene_status text_explain(selene_scheduler s, const char *data, int64_t 
 }
 
 static selene_status text_window(selene_scheduler s, const char *data, int64_t length) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.task = (selene_text){data, length};
     return use_begin(s, &window);
 }
 
 static selene_status text_plan(selene_scheduler s, const char *data, int64_t length) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.task = (selene_text){data, length};
     return use_plan(s, &window);
 }
 
 static selene_status text_permitted(selene_scheduler s, const char *data, int64_t length) {
     selene_text permitted[2] = {{"first", 5}, {NULL, 0}};
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     permitted[1] = (selene_text){data, length};
     options.permitted = permitted;
     options.permitted_count = 2;
@@ -162,20 +162,20 @@ static selene_status text_permitted(selene_scheduler s, const char *data, int64_
 }
 
 static selene_status text_owner(selene_scheduler s, const char *data, int64_t length) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.owner = (selene_text){data, length};
     return use_options(s, &options);
 }
 
 static selene_status text_node_name(selene_scheduler s, const char *data, int64_t length) {
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     options.name = (selene_text){data, length};
     return use_node_open(s, &options);
 }
 
 static selene_status text_queues(selene_scheduler s, const char *data, int64_t length) {
     const selene_text name = {data, length};
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     options.queues = &name;
     options.queue_count = 1;
     return use_node_open(s, &options);
@@ -183,7 +183,7 @@ static selene_status text_queues(selene_scheduler s, const char *data, int64_t l
 
 static selene_status text_labels(selene_scheduler s, const char *data, int64_t length) {
     const selene_text name = {data, length};
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     options.labels = &name;
     options.label_count = 1;
     return use_node_open(s, &options);
@@ -220,7 +220,7 @@ static const struct text_use text_uses[] = {
     {"name", 0, text_resume_group},
     {"name", 0, text_get_group},
     {"pool", 1, text_pool},
-    {"name", 0, text_node_name},
+    {"name", 1, text_node_name},
     {"queues", 0, text_queues},
     {"labels", 0, text_labels},
 };
@@ -379,7 +379,7 @@ static void test_good_texts(void) {
                 free(block);
                 if (got != SELENE_OK && got != SELENE_ERROR_NOT_FOUND) {
                     fprintf(stderr, "%s, good text %zu: %s\n", text_uses[i].field, k,
-                            selene_status_detail());
+                            selene_error_last()->message.data);
                     check_fail();
                 }
                 CHECK_OK(selene_scheduler_close(s, 0));
@@ -393,7 +393,7 @@ static void test_texts_are_copied(void) {
     char id[] = "a task of some length", handler[] = "a handler of some length", tag[] = "tag",
          input[] = "input";
     selene_text tags[1];
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     selene_task_info *info = NULL;
     task.id = text_of(id);
     task.id.length = 6; /* "a task" */
@@ -504,7 +504,7 @@ static void test_input(void) {
     selene_free(info);
     CHECK_OK(selene_scheduler_close(s, 0));
     /* The scheduler's own limit. */
-    options.max_input_size = 0;
+    options.max_input_size = SELENE_NONE;
     CHECK_OK(selene_scheduler_open(&options, &s));
     watched = s;
     task.input_length = 1;

@@ -9,7 +9,7 @@ static selene_task task_with(const char *id, int32_t schedule) {
     selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
     task.handler = SELENE_TEXT("work");
     task.schedule = schedule;
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     task.backoff = SELENE_BACKOFF_LINEAR;
     task.backoff_delay = SELENE_MINUTE;
     if (schedule == SELENE_SCHEDULE_PERIODIC) task.period = SELENE_HOUR;
@@ -165,7 +165,8 @@ static void test_over(void) {
     CHECK_INT(SELENE_STATE_FAILED, record(scheduler, "a").state);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  selene_task_set_next(scheduler, "a", -1, clock_now));
-    CHECK_STRING("id: \"a\" is failed; only a live task can be due again", selene_status_detail());
+    CHECK_STRING("id: \"a\" is failed; only a live task can be due again",
+                 selene_error_last()->message.data);
     CHECK_STATUS(SELENE_ERROR_NOT_FOUND, selene_task_set_next(scheduler, "b", -1, clock_now));
     /* Enqueued again it begins at once. */
     CHECK_OK(selene_task_retry(scheduler, "a", -1));

@@ -18,7 +18,7 @@ static void add_name(selene_scheduler scheduler, const char *name) {
 
 /** A scheduler on the clock of the test, its node, and a handler "work" for the class 1 of refresh tasks. */
 static selene_scheduler open_node(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     options.max_pending_refresh = SELENE_UNLIMITED;
     scheduler = open_virtual(options);
@@ -63,7 +63,7 @@ static selene_run run_of(selene_cycle cycle, const char *id) {
         return run;
     }
     for (;;) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t step = -1;
         CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
         CHECK_INT(SELENE_STEP_RUN, step);
@@ -82,7 +82,7 @@ static selene_cycle begin_claimed(selene_scheduler scheduler, uint32_t lanes) {
 }
 
 static uint32_t troubles(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.troubles;
 }
@@ -95,7 +95,7 @@ static void close_all(selene_scheduler scheduler) {
 
 static void test_claim(void) {
     selene_scheduler scheduler = open_node();
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle = begin(scheduler, rolling(10 * MIN, 1));
     int32_t step = -1;
     int64_t fence = 0, task = 0;
@@ -158,13 +158,13 @@ static void test_claim(void) {
 /** Nobody said what they take: the first one shows it, and so the last seconds of a window are of use. */
 static void test_likely(void) {
     selene_scheduler scheduler = open_node();
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     struct job *jobs[] = {add_job("a", 1), add_job("b", 1), add_job("c", 1)};
     for (size_t i = 0; i < COUNT(jobs); i++)
         jobs[i]->estimate = 5 * S;
     /* What waits for a lane is given back after the horizon. */
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     options.horizon = 10 * S;
     CHECK_OK(selene_node_close(scheduler));
     CHECK_OK(selene_node_open(scheduler, &options, NULL));
@@ -397,8 +397,8 @@ static void test_room(void) {
 /* ---- what is not claimed ----------------------------------------------------------- */
 
 static void test_not_served(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_node_options node = SELENE_NODE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_node_options node = SELENE_INIT(selene_node_options);
     const selene_text labels[] = {SELENE_TEXT("gpu"), SELENE_TEXT("eu")};
     const selene_text queues[] = {SELENE_TEXT("mail"), SELENE_TEXT("pictures")};
     options.max_pending_refresh = SELENE_UNLIMITED;
@@ -547,7 +547,7 @@ static void test_cannot_run(void) {
 }
 
 static void test_limits(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = 2;
     selene_scheduler scheduler = open_virtual(options);
     add_name(scheduler, "work");
@@ -913,7 +913,7 @@ static void test_trouble(void) {
 /** A scheduler with a driver that the test steps, and a handler for both kinds. */
 static selene_scheduler open_driven(void) {
     selene_scheduler scheduler = open_node();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     add_class(2, PROCESSING, 0, NULL, "work");
     CHECK_OK(selene_driver_open(scheduler, &driver, NULL));
     return scheduler;
@@ -1013,7 +1013,7 @@ static void test_no_window(void) {
 /** Serves a scheduler to members; the path of its socket. */
 static const char *serve_members(selene_scheduler scheduler) {
     static char socket[64];
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     selene_server server = 0;
     char folder[] = "/tmp/node-XXXXXX";
     CHECK(mkdtemp(folder) != NULL);
@@ -1025,7 +1025,7 @@ static const char *serve_members(selene_scheduler scheduler) {
 
 /** A member of a pool with a handler of the same name, for the refresh tasks of a class. */
 static selene_scheduler member_of(const char *socket, const char *pool, int32_t class_number) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler member = 0;
     options.path = (selene_text){socket, -1};
     options.pool = (selene_text){pool, -1};
@@ -1037,7 +1037,7 @@ static selene_scheduler member_of(const char *socket, const char *pool, int32_t 
 
 /** A driver whose windows of 10 min have two lanes. */
 static void drive(selene_scheduler member) {
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     driver.refresh_budget = 10 * MIN;
     driver.refresh_lanes = 2;
     CHECK_OK(selene_driver_open(member, &driver, NULL));
@@ -1331,7 +1331,7 @@ static void test_wakes(void) {
 static void test_scheduler_closed(void) {
     selene_scheduler scheduler = open_node();
     struct job *job = add_job("job", 1);
-    selene_node_request request = SELENE_NODE_REQUEST_INIT;
+    selene_node_request request = SELENE_INIT(selene_node_request);
     selene_cycle cycle = begin_claimed(scheduler, 1);
     selene_run run = run_of(cycle, "job");
     advance(LEASE / 3);
@@ -1426,7 +1426,7 @@ static void test_suspect(void) {
 
 static void test_with_store(void) {
     char folder[] = "/tmp/node-XXXXXX", path[64];
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     int32_t fd = -77;
     CHECK(mkdtemp(folder) != NULL);
@@ -1435,7 +1435,7 @@ static void test_with_store(void) {
     options.path.length = -1;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_node_open(scheduler, NULL, &fd));
-    CHECK(strstr(selene_status_detail(), "store") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "store") != NULL);
     CHECK_INT(-77, fd);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
     CHECK(unlink(path) == 0 && rmdir(folder) == 0);
@@ -1468,8 +1468,8 @@ static void test_fork(void) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        selene_node_request request = SELENE_NODE_REQUEST_INIT;
-        selene_node_info info = SELENE_NODE_INFO_INIT;
+        selene_node_request request = SELENE_INIT(selene_node_request);
+        selene_node_info info = SELENE_INIT(selene_node_info);
         int32_t ready = -1;
         int64_t fence = 0;
         CHECK_STATUS(SELENE_ERROR_FORKED, selene_node_open(scheduler, NULL, NULL));
@@ -1668,8 +1668,8 @@ static void test_random_rows(void) {
     CHECK_OK(selene_scheduler_observe(scheduler, NULL, NULL, NULL));
     add_class(2, PROCESSING, SELENE_CONSTRAINT_NETWORK, "gpu", "work");
     while (made < rounds) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
-        selene_node_request request = SELENE_NODE_REQUEST_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
+        selene_node_request request = SELENE_INIT(selene_node_request);
         int32_t step = -1;
         if (base.job_count > 200) base.job_count = 0;
         add_job("job", 1 + (int32_t)roll(2));

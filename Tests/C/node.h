@@ -358,7 +358,7 @@ CHECK_UNUSED static void perform(const selene_node_request *request, struct rows
 /** Makes the statement of a request and says how it went; whether there was one. */
 CHECK_UNUSED static int serve_one(selene_scheduler scheduler) {
     static struct rows rows;
-    selene_node_request request = SELENE_NODE_REQUEST_INIT;
+    selene_node_request request = SELENE_INIT(selene_node_request);
     CHECK_OK(selene_node_step(scheduler, &request, &base.wake_at));
     if (!request.number) return 0;
     CHECK_INT(WAIT_FOR_ANSWER, request.timeout);
@@ -410,7 +410,7 @@ CHECK_UNUSED static void serve_for(selene_scheduler scheduler, int64_t duration)
 }
 
 CHECK_UNUSED static selene_node_info standing(selene_scheduler scheduler) {
-    selene_node_info info = SELENE_NODE_INFO_INIT;
+    selene_node_info info = SELENE_INIT(selene_node_info);
     CHECK_OK(selene_node_get(scheduler, &info));
     CHECK_INT(sizeof info, info.struct_size);
     CHECK_INT(0, info.flags);

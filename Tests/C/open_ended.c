@@ -10,13 +10,13 @@
 #define STRETCH (45 * S)
 
 static selene_options roomy(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = 4000;
     return options;
 }
 
 static selene_driver driver_of(uint32_t lanes) {
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     driver.refresh_lanes = driver.processing_lanes = lanes;
     return driver;
 }
@@ -44,7 +44,7 @@ static void test_long(void) {
         struct work work = {.behaviour = ASK, .ask = take_long};
         selene_task task = refresh_once("report", 3);
         selene_driver driver = driver_of(1);
-        selene_profile profile = SELENE_PROFILE_INIT;
+        selene_profile profile = SELENE_INIT(selene_profile);
         profile.base = profiles[i % 2];
         CHECK_OK(selene_governor_set_profile(scheduler, &profile));
         if (i >= 2) driver.flags |= SELENE_DRIVER_UNGOVERNED;
@@ -63,7 +63,7 @@ static void test_decided(void) {
         selene_scheduler scheduler = open_told();
         struct work work = {.behaviour = ASK, .ask = take_long};
         selene_driver driver = driver_of(1);
-        selene_profile profile = SELENE_PROFILE_INIT;
+        selene_profile profile = SELENE_INIT(selene_profile);
         if (i == 0) driver.refresh_budget = 30 * S;
         else profile.base = SELENE_PROFILE_APPLE;
         CHECK_OK(selene_governor_set_profile(scheduler, &profile));
@@ -164,7 +164,7 @@ static void test_veto(void) {
     const selene_rule rule = veto_of(SELENE_FACTOR_USER_ACTIVE, EACH, SELENE_RULE_PREEMPTS);
     struct work work = {0};
     selene_scheduler scheduler = open_in_run(&work, refresh_once("report", 3), 2);
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = &rule;
     profile.rule_count = 1;
     CHECK_OK(selene_governor_set_profile(scheduler, &profile));
@@ -220,7 +220,7 @@ static void test_report(void) {
     selene_driver driver = driver_of(2);
     selene_cycle cycle = 0;
     selene_report *report = NULL;
-    selene_run_info held = SELENE_RUN_INFO_INIT, info = SELENE_RUN_INFO_INIT;
+    selene_run_info held = SELENE_INIT(selene_run_info), info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     selene_task task = refresh_once("held", 3);
     task.handler = SELENE_TEXT("h");
@@ -260,9 +260,9 @@ static void test_books(void) {
     for (int64_t took = 10 * S; took <= 100 * S; took += 90 * S) {
         selene_scheduler scheduler = open_plain();
         struct work work = {0};
-        selene_balance balance = SELENE_BALANCE_INIT;
+        selene_balance balance = SELENE_INIT(selene_balance);
         selene_driver driver = driver_of(1);
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         selene_cycle cycle = 0;
         int32_t step = -1;
         set_quotas(scheduler, &quota, 1);

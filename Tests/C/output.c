@@ -9,7 +9,7 @@ static selene_task task_with(const char *id, int32_t schedule) {
     selene_task task = refresh_once(id, SELENE_PRIORITY_NORMAL);
     task.handler = SELENE_TEXT("work");
     task.schedule = schedule;
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     if (schedule == SELENE_SCHEDULE_PERIODIC) task.period = SELENE_HOUR;
     return task;
 }
@@ -170,7 +170,7 @@ static void add_letter(selene_run it, const selene_run_info *info, void *context
 }
 
 static void test_pushed(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_task task = task_with("a", SELENE_SCHEDULE_ONCE);
     selene_window window = rolling_of(60 * S, 0, 2);
     selene_report *report = NULL;
@@ -195,7 +195,7 @@ static void test_pushed(void) {
 
 static void test_sizes(void) {
     static char bytes[300001];
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     memset(bytes, 'x', sizeof bytes);
     new_file();
@@ -209,7 +209,7 @@ static void test_sizes(void) {
         selene_run it = next(cycle, "a");
         CHECK_STATUS(SELENE_ERROR_TOO_LARGE, selene_run_set_output(it, bytes, sizeof bytes));
         CHECK_STRING("output: 300001 bytes is out of range, allowed are 0 … 300000 bytes",
-                     selene_status_detail());
+                     selene_error_last()->message.data);
         CHECK_OK(selene_run_set_output(it, bytes, sizeof bytes - 1));
         CHECK_OK(selene_run_complete(it, SELENE_OUTCOME_NEW_DATA));
         CHECK_OK(selene_cycle_end(cycle, NULL));
@@ -226,7 +226,7 @@ static void test_sizes(void) {
 /** What a record, an explanation, an event and a reader say of an output that is too long (V11). */
 static void check_lost(selene_scheduler scheduler, const char *id, uint64_t lost) {
     selene_task_output *output = NULL;
-    selene_explanation why = SELENE_EXPLANATION_INIT;
+    selene_explanation why = SELENE_INIT(selene_explanation);
     CHECK_INT(lost, record(scheduler, id).output_lost);
     CHECK_INT(0, record(scheduler, id).output_length);
     CHECK_OK(selene_task_explain(scheduler, id, -1, &why));
@@ -375,7 +375,7 @@ static void test_stored(void) {
 /** Copies, and what is salvaged, have it too; a check looks at it. */
 static void test_copies(void) {
     char copy[96], salvaged[96];
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     new_file();
     snprintf(copy, sizeof copy, "%s/copy", folder);
     snprintf(salvaged, sizeof salvaged, "%s/salvaged", folder);

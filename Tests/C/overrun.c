@@ -34,7 +34,7 @@ static selene_task task_named(const char *id) {
 
 /** Opens the window in which the handler overruns, at START. */
 static void open_window(selene_scheduler scheduler, struct runner *runner) {
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     if (way == OF_HOST) {
         selene_window window = window_of(BUDGET, RESERVE, 2);
         window.kinds = (uint32_t)kind;
@@ -75,7 +75,7 @@ static void return_later(struct work *work, selene_run run, const selene_run_inf
 }
 
 static void test_overrun(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work late = {.behaviour = manner == LISTENS        ? UNTIL_STOPPED
                                      : manner == RETURNS_LATE ? ASK
@@ -146,7 +146,8 @@ int main(int argc, char **argv) {
             for (size_t k = 0; k < COUNT(kinds); k++, count++) {
                 kind = kinds[k];
                 snprintf(names[count], sizeof names[count], "C7 C8 R4 a %s handler that %s in %s",
-                         selene_kind_name(kind), manner_names[manner], way_names[way]);
+                         selene_name(SELENE_NAMES_KIND, kind), manner_names[manner],
+                         way_names[way]);
                 children[count] = begin_test(names[count], test_overrun);
             }
         for (size_t i = 0; i < count; i++)

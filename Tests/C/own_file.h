@@ -22,7 +22,7 @@ static void remove_folder(void) {
 
 /** A scheduler in which any number of tasks may wait, and whose handler is "work"; NULL: in memory. */
 CHECK_UNUSED static selene_scheduler open_for_work(const char *path) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
     if (path) options.path = (selene_text){path, -1};
     selene_scheduler scheduler = open_virtual(options);

@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 
 static selene_status open_as(const char *owner, selene_scheduler *out) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.path = (selene_text){path("store"), -1};
     options.owner = (selene_text){owner, -1};
     return selene_scheduler_open(&options, out);
@@ -37,8 +37,8 @@ static void check_foreign(const char *as, const char *owner) {
     CHECK_STATUS(SELENE_ERROR_STORE_FOREIGN, open_as(as, &scheduler));
     CHECK_INT(77, scheduler);
     snprintf(expected, sizeof expected, "belongs to \"%s\", not to \"%s\"", owner, as);
-    CHECK(strstr(selene_status_detail(), expected));
-    CHECK(strstr(selene_status_detail(), path("store")));
+    CHECK(strstr(selene_error_last()->message.data, expected));
+    CHECK(strstr(selene_error_last()->message.data, path("store")));
     CHECK_TREE(&before);
     tree_free(&before);
 }
@@ -70,14 +70,14 @@ static void test_names(void) {
     new_folder();
     memset(name, 'n', 256);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, open_as(name, &scheduler));
-    CHECK(strstr(selene_status_detail(), "owner"));
+    CHECK(strstr(selene_error_last()->message.data, "owner"));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, open_as("a\xFF", &scheduler));
     CHECK(access(path("store"), F_OK) != 0);
     name[255] = 0;
     check_opens(name, name);
     check_foreign("M\xC3\xBCller", name);
     /* Without a store there is nothing to own. */
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.owner = SELENE_TEXT("mail");
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     check_owner(scheduler, "");
@@ -86,7 +86,7 @@ static void test_names(void) {
 
 static void test_copies(void) {
     selene_scheduler scheduler = 0;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     new_folder();
     CHECK_OK(open_as("mail", &scheduler));
     CHECK_OK(selene_store_backup(scheduler, path("copy"), -1));

@@ -53,7 +53,7 @@ static void test_id(void) {
     one.task = SELENE_TEXT("a");
     CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
                  selene_cycle_begin(scheduler, &one, &cycle));
-    CHECK_STRING("task: \"a\" cannot run now: paused", selene_status_detail());
+    CHECK_STRING("task: \"a\" cannot run now: paused", selene_error_last()->message.data);
     advance(30 * S);
     CHECK_INT(1, let_go(scheduler, "a"));
     CHECK_INT(0, let_go(scheduler, "a"));
@@ -189,7 +189,7 @@ static void test_definitions(void) {
 }
 
 static void test_held(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.flags = SELENE_OPTIONS_HOLD;
     options.max_pending_refresh = 1;
     selene_scheduler scheduler = open_virtual(options);
@@ -259,8 +259,9 @@ static void hear(const selene_event *event, void *context) {
     (void)context;
     if (event->type != SELENE_EVENT_PAUSED && event->type != SELENE_EVENT_RESUMED) return;
     size_t used = strlen(heard);
-    snprintf(heard + used, sizeof heard - used, "%s %.*s %s;", selene_event_name(event->type),
-             (int)event->id.length, event->id.data, selene_state_name(event->state));
+    snprintf(heard + used, sizeof heard - used, "%s %.*s %s;",
+             selene_name(SELENE_NAMES_EVENT, event->type), (int)event->id.length, event->id.data,
+             selene_name(SELENE_NAMES_STATE, event->state));
 }
 
 static void test_events(void) {

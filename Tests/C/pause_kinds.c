@@ -190,7 +190,7 @@ static void test_asked_for(void) {
     one.task = SELENE_TEXT("a");
     CHECK_STATUS(SELENE_ERROR_IMMEDIATE_RUN_INELIGIBLE,
                  selene_cycle_begin(scheduler, &one, &cycle));
-    CHECK_STRING("task: \"a\" cannot run now: kind_paused", selene_status_detail());
+    CHECK_STRING("task: \"a\" cannot run now: kind_paused", selene_error_last()->message.data);
     CHECK_INT(0, pull(scheduler, window_of(30 * S, 0, 1), SELENE_OUTCOME_NEW_DATA));
     one.task = (selene_text){NULL, 0};
     CHECK_OK(selene_cycle_plan(scheduler, &one, &plan));
@@ -206,7 +206,7 @@ static void test_asked_for(void) {
 
 static void test_driver(void) {
     selene_scheduler scheduler = fresh(NULL);
-    selene_driver options = SELENE_DRIVER_INIT;
+    selene_driver options = SELENE_INIT(selene_driver);
     selene_cycle cycle = 0;
     int64_t wake_at = 0;
     options.flags = SELENE_DRIVER_UNGOVERNED;
@@ -239,14 +239,14 @@ static void test_driver(void) {
 static void test_threads(void) {
     selene_scheduler scheduler = open_real();
     static struct work slow, held;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     int64_t at = 0;
     slow.behaviour = AFTER_RETURN;
     slow.duration = 2 * S;
     add_work(scheduler, "slow", &slow);
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = AMPLE;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.lanes = 2;
     struct runner runner;
     start_runner(&runner, scheduler, window);
@@ -265,7 +265,7 @@ static void test_threads(void) {
     do {                                                                                           \
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,                                                \
                      selene_scheduler_pause(scheduler, kinds, pool, length, until));               \
-        CHECK_STRING(detail, selene_status_detail());                                              \
+        CHECK_STRING(detail, selene_error_last()->message.data);                                   \
     } while (0)
 
 static void test_faults(void) {
@@ -302,7 +302,7 @@ static void test_faults(void) {
     }
     CHECK_STATUS(SELENE_ERROR_EXHAUSTED,
                  selene_scheduler_pause(scheduler, 0, "more", -1, SELENE_NEVER));
-    CHECK_STRING("pool: at most 256 pools have a pause", selene_status_detail());
+    CHECK_STRING("pool: at most 256 pools have a pause", selene_error_last()->message.data);
     hold(scheduler, ALL, NULL, SELENE_NEVER);
     hold(scheduler, 0, "p7", START + S);
     hold(scheduler, 0, "p8", 0);
@@ -339,8 +339,8 @@ static void hear(const selene_event *event, void *context) {
     size_t used = strlen(heard);
     CHECK_INT(-1, event->state);
     CHECK_INT(0, event->id.length);
-    snprintf(heard + used, sizeof heard - used, "%s %u %s %d@%d;", selene_event_name(event->type),
-             event->kinds, event->message.data,
+    snprintf(heard + used, sizeof heard - used, "%s %u %s %d@%d;",
+             selene_name(SELENE_NAMES_EVENT, event->type), event->kinds, event->message.data,
              event->time_at == SELENE_NEVER ? -1
              : event->time_at == 0          ? 0
                                             : (int)((event->time_at - START) / S),

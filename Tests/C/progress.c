@@ -15,7 +15,7 @@ static selene_task watched(const char *id, int64_t stall_limit) {
 
 /** A scheduler on the host's clock, of any number of tasks. */
 static selene_scheduler open_wide(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = SELENE_UNLIMITED;
     return open_virtual(options);
 }
@@ -57,7 +57,7 @@ static int32_t reason_of(selene_run run) {
 
 /** What `next` answers where there is no run: WAIT until an instant, or DONE, which is 0 here. */
 static int64_t waits_until(selene_cycle cycle) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     int64_t wake_at = 0;
     CHECK_OK(selene_cycle_next(cycle, &step, &info, &wake_at));
@@ -85,10 +85,11 @@ static void test_kept(void) {
     check_progress(scheduler, "a", START + S, 0, INT64_MAX, "a");
     /* What is refused changes nothing. */
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_progress(run, -1, 0, "x", -1));
-    CHECK_STRING("done: -1 is out of range, allowed are 0 or more", selene_status_detail());
+    CHECK_STRING("done: -1 is out of range, allowed are 0 or more",
+                 selene_error_last()->message.data);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_progress(run, 0, -1, "x", -1));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_progress(run, 0, 0, "a\xFFz", -1));
-    CHECK_STRING("text: not valid UTF-8 at byte 1", selene_status_detail());
+    CHECK_STRING("text: not valid UTF-8 at byte 1", selene_error_last()->message.data);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_progress(run, 0, 0, "a\0z", 3));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_progress(run + 1, 0, 0, NULL, 0));
     check_progress(scheduler, "a", START + S, 0, INT64_MAX, "a");
@@ -413,7 +414,7 @@ static void test_lane(void) {
     selene_scheduler scheduler = open_wide();
     selene_window window = window_of(SELENE_HOUR, 0, 1);
     selene_lane first = 0, second = 0;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     int64_t wake_at = 0;
     selene_report *report = NULL;
@@ -456,7 +457,7 @@ static void test_range(void) {
     selene_task task = watched("a", -1);
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
     CHECK_STRING("stall_limit: -1 ns is out of range, allowed are 0 … 24 h",
-                 selene_status_detail());
+                 selene_error_last()->message.data);
     task.stall_limit = SELENE_DAY + 1;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_task_register(scheduler, &task, NULL));
     task.stall_limit = SELENE_DAY;
@@ -472,7 +473,7 @@ static void test_range(void) {
 
 /** The limit is kept in a store, progress is not. */
 static void test_stored(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     char path[80], file[96];
     check_make_folder(path, sizeof path, "progress");
     snprintf(file, sizeof file, "%s/store", path);
@@ -539,7 +540,7 @@ static void test_pushed(void) {
 
 /** With one lane, the thread that hangs is left behind, and the next task runs on another. */
 static void test_hangs(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct work stuck = {.behaviour = GATE}, other = {.behaviour = COMPLETE};
     struct runner runner;

@@ -43,7 +43,7 @@ static void add_dying(selene_scheduler scheduler, const char *id) {
     selene_task task = task_of(id);
     task.schedule = SELENE_SCHEDULE_ONCE;
     task.max_attempts = ATTEMPTS;
-    task.backoff_delay = 0;
+    task.backoff_delay = SELENE_NONE;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
 }
 
@@ -92,7 +92,7 @@ static int take(selene_cycle cycle) {
     selene_run taken[LANES];
     int count = 0, total = 0;
     do {
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         int32_t step = -1;
         int dies = 0;
         for (count = 0;;) {
@@ -111,7 +111,7 @@ static int take(selene_cycle cycle) {
 }
 
 static selene_window lanes(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.lanes = LANES;
     window.budget = SELENE_HOUR;
     return window;
@@ -194,7 +194,7 @@ static void test_workers(void) {
     selene_options options = store_options(path("store"));
     options.clock = NULL;
     /* So that no test has to wait for a pause. */
-    options.minimum_backoff = options.crash_pause = 0;
+    options.minimum_backoff = options.crash_pause = SELENE_NONE;
     selene_scheduler owner = open_with(options);
     serve(owner);
     add_all(owner);
@@ -221,7 +221,7 @@ static void test_workers(void) {
 
 /** Takes the next run of a window, which is of that task; NULL: of any. */
 static selene_run take_next(selene_cycle cycle, const char *id) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
@@ -231,7 +231,7 @@ static selene_run take_next(selene_cycle cycle, const char *id) {
 
 /** A window has no run now: SELENE_STEP_WAIT or SELENE_STEP_DONE. */
 static void take_none(selene_cycle cycle, int32_t expected) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
     CHECK_INT(expected, step);
@@ -507,7 +507,7 @@ static void test_survivors(void) {
     selene_cycle cycles[2] = {0, 0};
     selene_scheduler members[2];
     selene_run plain[2];
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     new_folder();
     selene_options options = store_options(path("store"));

@@ -11,7 +11,7 @@ static selene_window rolling(int64_t budget, int64_t reserve, uint32_t lanes) {
 }
 
 static selene_scheduler open_unlimited(int is_virtual) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = SELENE_UNLIMITED;
     return is_virtual ? open_virtual(options) : open_told_with(options);
 }
@@ -22,7 +22,7 @@ static void add_name(selene_scheduler scheduler, const char *name) {
 
 /** What `next` answers where there is no run: WAIT until an instant, or DONE, which is 0 here. */
 static int64_t waits_until(selene_cycle cycle) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     int64_t wake_at = 0;
     CHECK_OK(selene_cycle_next(cycle, &step, &info, &wake_at));
@@ -156,7 +156,7 @@ static void test_standing(void) {
 
 /** The next begin ends a window that was forgotten, so for questions its standing tasks may run again. */
 static void test_forgotten(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.minimum_interval_refresh = 10 * S;
     selene_scheduler scheduler = open_virtual(options);
     selene_window window = window_of(60 * S, 0, 1);
@@ -223,7 +223,7 @@ static void test_ages(void) {
     selene_task old = refresh_once("old", 1), young = refresh_once("young", 5),
                 first = refresh_once("first", 5);
     selene_cycle cycle;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step;
     add_name(scheduler, "work");
     old.handler = young.handler = first.handler = SELENE_TEXT("work");
@@ -374,7 +374,7 @@ static void test_driver(void) {
     selene_scheduler scheduler = open_unlimited(0);
     struct work stuck = {.behaviour = GATE}, quick = {.behaviour = COMPLETE};
     selene_task task = refresh_once("quick", 3);
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     add_handler(scheduler, "quick", &quick);
     add_work(scheduler, "stuck", &stuck);
     driver.refresh_lanes = 4;

@@ -159,8 +159,8 @@ result "a store that refuses is told of once, and when it does not any more" $?
 cat >"$work/foreign.c" <<'END'
 #include <selene.h>
 int main(int count, char **arguments) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_task task = SELENE_INIT(selene_task);
     selene_scheduler scheduler;
     options.path = (selene_text){arguments[1], -1};
     task.id = (selene_text){arguments[2], -1};

@@ -80,7 +80,7 @@ static void test_no_owner(void) {
 }
 
 static void test_socket(void) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     selene_scheduler owner = open_store(path("t.db")), in_memory = 0;
     selene_server server = serve(owner), second = 0;
     struct stat found;
@@ -134,13 +134,14 @@ static void test_socket(void) {
 
 /** A socket that another process made, as a service manager does, is served as it is, and stays. */
 static void test_descriptor(void) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     selene_scheduler owner = open_store(path("t.db")), connection = 0;
     selene_server server = 0;
     int made = socket(AF_UNIX, SOCK_STREAM, 0), pair[2];
     snprintf(address.sun_path, sizeof address.sun_path, "%.90s", path("given"));
     CHECK(bind(made, (const void *)&address, sizeof address) == 0);
+    options.flags = SELENE_SERVER_DESCRIPTOR;
     options.descriptor = made;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("must be a Unix stream socket that listens");
@@ -181,7 +182,11 @@ static void test_descriptor(void) {
     options.descriptor = -2;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("descriptor");
-    options.descriptor = -1;
+    options.flags = 0;
+    options.descriptor = 3;
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
+    DETAIL("without SELENE_SERVER_DESCRIPTOR");
+    options.descriptor = 0;
     options.reserved = 1;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_server_start(owner, &options, &server));
     DETAIL("reserved");
@@ -197,17 +202,17 @@ static void test_options(void) {
         static const char *const names[] = {
             "flags",       "rule_count",       "rules",       "rules", "mode", "max_clients",
             "max_clients", "max_request_size", "struct_size", "adopt", "adopt"};
-        selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
-        if (field == 0) options.flags = 1;
+        selene_server_options options = SELENE_INIT(selene_server_options);
+        if (field == 0) options.flags = 2;
         if (field == 1) options.rule_count = 1025;
         if (field == 2) options.rule_count = 1;
         if (field == 3) options.rules = &rule, options.rule_count = 1;
         if (field == 4) options.mode = 01000;
-        if (field == 5) options.max_clients = 0;
+        if (field == 5) options.max_clients = UINT32_MAX;
         if (field == 6) options.max_clients = 65537;
         if (field == 7) options.max_request_size = 65535;
         if (field == 8) options.struct_size = 7;
-        if (field == 9) options.adopt = -1;
+        if (field == 9) options.adopt = -2;
         if (field == 10) options.adopt = 24 * SELENE_HOUR + 1;
         CHECK_STATUS(field == 8 ? SELENE_ERROR_UNSUPPORTED_STRUCT : SELENE_ERROR_INVALID_ARGUMENT,
                      selene_server_start(owner, &options, &server));
@@ -220,9 +225,9 @@ static void test_options(void) {
     for (int field = 0; field < 7; field++) {
         static const char *const names[] = {"flags",   "path",    "path",       "wait",
                                             "timeout", "timeout", "struct_size"};
-        selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+        selene_connect_options options = SELENE_INIT(selene_connect_options);
         options.path = text_of(path("t.db"));
-        if (field == 0) options.flags = 1;
+        if (field == 0) options.flags = 2;
         if (field == 1) options.path.length = 0;
         if (field == 2) options.path = (selene_text){"a\0b", 3};
         if (field == 3) options.wait = -1;
@@ -235,9 +240,9 @@ static void test_options(void) {
     }
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_connect(NULL, &connection));
     DETAIL("options");
-    CHECK_STATUS(
-        SELENE_ERROR_INVALID_ARGUMENT,
-        selene_scheduler_connect(&(selene_connect_options)SELENE_CONNECT_OPTIONS_INIT, NULL));
+    CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
+                 selene_scheduler_connect(
+                     &(selene_connect_options)SELENE_INIT(selene_connect_options), NULL));
     DETAIL("out_scheduler");
     CHECK_INT(0, connection);
     close_store(owner);
@@ -333,7 +338,7 @@ static void *ask_one(void *context) {
     int64_t now;
     own->status = own->is_question ? selene_scheduler_now(own->connection, &now)
                                    : selene_task_cancel_all(own->connection, &count);
-    snprintf(own->detail, sizeof own->detail, "%s", selene_status_detail());
+    snprintf(own->detail, sizeof own->detail, "%s", selene_error_last()->message.data);
     return NULL;
 }
 
@@ -381,19 +386,19 @@ static void test_asked_once(void) {
 
 static void *listen_to_one(void *context) {
     struct asked *own = context;
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 1;
     while (found && (own->status = selene_events_next(own->connection, SELENE_NEVER, &event, &found,
                                                       NULL)) == SELENE_OK) {
     }
-    snprintf(own->detail, sizeof own->detail, "%s", selene_status_detail());
+    snprintf(own->detail, sizeof own->detail, "%s", selene_error_last()->message.data);
     return NULL;
 }
 
 /** Who waits for an event when the owner is killed is told at once, and may listen to the next owner. */
 static void test_owner_killed_while_heard(void) {
     const char *file = path("t.db");
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 0;
     pid_t owner = start_owner(file);
     struct asked asked = {.connection = connect_to(file)};
@@ -422,7 +427,7 @@ static void test_owner_killed_while_heard(void) {
 
 static void test_owner_stopped(void) {
     const char *file = path("t.db");
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0, patient = 0;
     int64_t now;
     pid_t owner = start_owner(file);
@@ -437,8 +442,8 @@ static void test_owner_stopped(void) {
     stop_owner(owner);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_task_cancel_all(connection, NULL));
     DETAIL("not answer in time");
-    CHECK_INT(SELENE_UNIT_DURATION, selene_status_fault()->unit);
-    CHECK_INT(200 * MS, selene_status_fault()->value);
+    CHECK_INT(SELENE_UNIT_DURATION, selene_error_last()->unit);
+    CHECK_INT(200 * MS, selene_error_last()->value);
     CHECK(kill(owner, SIGCONT) == 0);
     CHECK_OK(selene_scheduler_now(patient, &now));
     WAIT_UNTIL(selene_scheduler_now(connection, &now) == SELENE_OK);
@@ -517,7 +522,7 @@ static void test_stranger_enqueues(void) {
 }
 
 static void test_stranger_works(void) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_task task = task_of("mine");
     int32_t step = -1;
@@ -536,7 +541,7 @@ static void test_stranger_works(void) {
 
 static void test_rights(void) {
     selene_peer_rule rule = {65534, SELENE_ANYBODY, 0, 0};
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     served_file = path("t.db");
     selene_scheduler owner = open_store(served_file);
     selene_task task = task_of("secret");
@@ -595,7 +600,7 @@ static void test_many_clients(void) {
     limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     int most = limit.rlim_cur < 2100 ? (int)limit.rlim_cur / 2 - 50 : CLIENTS;
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.max_clients = (uint32_t)most;
     selene_scheduler owner = open_store(file), one_more = 0;
     selene_server server = serve_with(owner, options);
@@ -631,7 +636,7 @@ static int count_sockets(void) {
 }
 
 static void test_in_forked(void) {
-    selene_server_info info = SELENE_SERVER_INFO_INIT;
+    selene_server_info info = SELENE_INIT(selene_server_info);
     int64_t now;
     CHECK_INT(sockets_before, count_sockets());
     CHECK_STATUS(SELENE_ERROR_FORKED, selene_scheduler_now(inherited, &now));

@@ -17,11 +17,11 @@ struct worker {
 
 /** Takes the run of the only task; completes it, and ends its cycle, when it is told to. */
 static void work(const char *file, int orders, int answers) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
+    selene_window window = SELENE_INIT(selene_window);
     selene_scheduler member = 0;
     selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1, status = 0;
     int64_t wake_at = 0;
     char order;
@@ -32,7 +32,7 @@ static void work(const char *file, int orders, int answers) {
     CHECK_OK(offer(member, "h"));
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = 20 * PATIENCE;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.lanes = 1;
     CHECK_OK(selene_cycle_begin(member, &window, &cycle));
     CHECK_OK(selene_cycle_next(cycle, &step, &run, &wake_at));
@@ -326,9 +326,9 @@ static void test_completing(void) {
 
 /** An owner that waits for as long as it is told. */
 static selene_scheduler open_to_adopt(const char *file, int64_t adopt) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     selene_scheduler owner = open_here(file);
-    options.adopt = adopt;
+    options.adopt = none_of(adopt);
     serve_with(owner, options);
     return owner;
 }
@@ -388,8 +388,8 @@ struct holder {
 };
 
 static struct holder hold(const char *file, int64_t budget) {
-    struct holder own = {0, 0, SELENE_RUN_INFO_INIT};
-    selene_window window = SELENE_WINDOW_INIT;
+    struct holder own = {0, 0, SELENE_INIT(selene_run_info)};
+    selene_window window = SELENE_INIT(selene_window);
     int32_t step = -1;
     own.member = member_of(file, "workers");
     CHECK_OK(offer(own.member, "h"));
@@ -412,7 +412,7 @@ static void release(struct holder own, pid_t owner) {
 static void test_told(void) {
     const char *file = path("t.db");
     struct work work = {.waits = 1};
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     pid_t first = start_owner(file);
     add_task(file);
@@ -436,7 +436,7 @@ static void test_told(void) {
 /** While it is waited for its reason is that it runs, and says until when; 0: it is not waited for. */
 static void test_limit(void) {
     for (int waits = 0; waits < 2; waits++) {
-        selene_explanation why = SELENE_EXPLANATION_INIT;
+        selene_explanation why = SELENE_INIT(selene_explanation);
         int64_t now;
         struct scene at = begin_scene(waits ? "t.db" : "u.db");
         end_owner(at.first, SIGKILL);
@@ -567,8 +567,8 @@ static void test_expires(void) {
 static void test_lane(void) {
     const char *file = path("t.db");
     struct owner next = fork_owner(file);
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_lane lane = 0;
     int32_t step = -1;
@@ -602,8 +602,8 @@ enum { MOST_TASKS = 400, MOST_OWNERS = 40 };
 
 /** Runs all that it is given, whatever becomes of owners, and says which. */
 static void toil(const char *file, int said) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
+    selene_window window = SELENE_INIT(selene_window);
     selene_scheduler member = 0;
     options.path = text_of(file);
     options.pool = text_of("workers");
@@ -615,7 +615,7 @@ static void toil(const char *file, int said) {
     window.budget = 20 * PATIENCE;
     window.lanes = 1;
     for (int runs = 0;; runs++) {
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         selene_cycle cycle = 0;
         int32_t step = -1;
         int status = selene_cycle_begin(member, &window, &cycle);
@@ -673,7 +673,7 @@ static void test_siege(void) {
     /* Until nothing of what the worker knows is open. */
     selene_scheduler look = connect_to(file);
     for (int64_t until = check_now() + PATIENCE; check_now() < until; check_sleep(10 * MS)) {
-        selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
+        selene_scheduler_info counts = SELENE_INIT(selene_scheduler_info);
         CHECK_OK(selene_scheduler_get(look, &counts));
         if (counts.succeeded + (uint64_t)kills >= (uint64_t)count) break;
     }

@@ -12,16 +12,15 @@
 
 /** What the owner alone can do (L16), and what goes over a connection of its own, which no owner that is away has. */
 static const char *const others[] = {
-    "selene_scheduler_close",    "selene_scheduler_drain", "selene_scheduler_reset",
-    "selene_scheduler_observe",  "selene_store_backup",    "selene_governor_set_profile",
-    "selene_governor_forecast",  "selene_trace_record",    "selene_trace_stop",
-    "selene_driver_step",        "selene_driver_stop",     "selene_server_start",
-    "selene_server_open",        "selene_clock_set",       "selene_clock_advance",
-    "selene_driver_wait",        "selene_events_next",     "selene_events_close",
-    "selene_handler_unregister", "selene_node_open",       "selene_node_step",
-    "selene_node_wait",          "selene_node_rows",       "selene_node_failed",
-    "selene_node_hint",          "selene_node_get",        "selene_node_leave",
-    "selene_node_close"};
+    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast", "selene_trace_record",    "selene_driver_step",
+    "selene_driver_stop",       "selene_server_start",    "selene_server_open",
+    "selene_clock_set",         "selene_clock_advance",   "selene_driver_wait",
+    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
+    "selene_node_open",         "selene_node_step",       "selene_node_wait",
+    "selene_node_rows",         "selene_node_failed",     "selene_node_hint",
+    "selene_node_get",          "selene_node_leave",      "selene_node_close"};
 
 /** What may have been done when the answer never came; everything else changes nothing. */
 static const char *const changing[] = {
@@ -59,7 +58,7 @@ static pid_t start_owner(void) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+        selene_server_options terms = SELENE_INIT(selene_server_options);
         selene_server server = 0;
         selene_scheduler owner = open_furnished();
         terms.path = text_of(socket_path);
@@ -81,7 +80,7 @@ static void kill_owner(pid_t owner) {
 }
 
 static selene_scheduler connect_here(void) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     to.path = text_of(socket_path);
     CHECK_OK(selene_scheduler_connect(&to, &connection));
@@ -92,12 +91,13 @@ static selene_scheduler connect_here(void) {
 static void check_away(const struct handle_call *call, uint64_t handle, int may_be_done) {
     outs_reset();
     selene_status status = call->call(handle);
-    const char *detail = selene_status_detail();
+    const char *detail = selene_error_last()->message.data;
     if (status != SELENE_ERROR_OWNER_AWAY) {
-        fprintf(stderr, "%s: %s (%s)\n", call->name, selene_status_name(status), detail);
+        fprintf(stderr, "%s: %s (%s)\n", call->name, selene_name(SELENE_NAMES_STATUS, status),
+                detail);
         check_fail();
     }
-    if (selene_status_fault()->flags != (may_be_done ? SELENE_FAULT_IN_DOUBT : 0) ||
+    if (selene_error_last()->flags != (may_be_done ? SELENE_FAULT_IN_DOUBT : 0) ||
         (strstr(detail, "may have been carried out") != NULL) != may_be_done ||
         (strstr(detail, "nothing was changed") != NULL) == may_be_done) {
         fprintf(stderr, "%s: \"%s\"\n", call->name, detail);
@@ -168,8 +168,8 @@ static const char *const settled_here[] = {"selene_cycle_descriptor", "selene_la
 /** A member that has a run, in a window of lanes or not; *out_handle: what such a call takes. */
 static selene_scheduler take_a_run(const struct handle_call *call, uint64_t *out_handle) {
     int has_lanes = call->type == TAKES_LANE || strcmp(call->name, "selene_cycle_wait") == 0;
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_task task = task_of("t");
     selene_cycle cycle = 0;
     selene_lane lane = 0;
@@ -248,7 +248,7 @@ static void test_after(void) {
         outs_reset();
         selene_status status = handle_calls[i].call(connection);
         if (status == SELENE_ERROR_OWNER_AWAY) {
-            fprintf(stderr, "%s: %s\n", handle_calls[i].name, selene_status_detail());
+            fprintf(stderr, "%s: %s\n", handle_calls[i].name, selene_error_last()->message.data);
             check_fail();
         }
         outs_free();
@@ -267,7 +267,7 @@ static void test_after(void) {
 static atomic_int has_asked;
 
 static void *add_a_task(void *argument) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = text_of("later");
     task.handler = text_of("h");
     task.schedule = SELENE_SCHEDULE_ONCE;
@@ -280,10 +280,10 @@ static void *add_a_task(void *argument) {
 
 /** Its calls wait for an owner for days. */
 static selene_scheduler take_a_run_patiently(uint64_t *out_run, uint64_t *out_cycle) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
+    selene_task task = SELENE_INIT(selene_task);
+    selene_driver driver = SELENE_INIT(selene_driver);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_scheduler member = 0;
     int32_t step = -1;
     to.path = text_of(socket_path);

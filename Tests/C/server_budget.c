@@ -39,7 +39,7 @@ static void allow_descriptors(void) {
 
 static selene_server serve_all(selene_scheduler owner, int64_t patience, uint32_t most) {
     static selene_peer_rule rule = {SELENE_ANYBODY, SELENE_ANYBODY, SELENE_RIGHT_LOOK, 0};
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.rules = &rule;
     options.rule_count = 1;
     options.mode = 0666;
@@ -244,7 +244,7 @@ static void take_places(const char *file) {
     int refused = 0;
     allow_descriptors();
     for (int i = 0; i < 64; i++) {
-        struct hello hello = hello_of(1, 1);
+        struct hello hello = hello_of(2, 2);
         int client = raw_socket(file);
         CHECK(send(client, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello);
         int status = raw_answer(client, body, sizeof body);

@@ -70,11 +70,11 @@ static void add(selene_scheduler scheduler, const char *id) {
 }
 
 static selene_window lanes_of(uint32_t lanes, uint32_t flags) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.flags = flags;
     window.lanes = lanes;
     window.budget = SELENE_HOUR;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     return window;
 }
 
@@ -245,8 +245,9 @@ static void test_async(void) {
     /* One of these very kinds is joined; its runs are not the host's. */
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &second, end_heard, &joined, &same));
     CHECK(joined == cycle && same == deadline);
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
-                 selene_cycle_next(cycle, &step, &(selene_run_info)SELENE_RUN_INFO_INIT, NULL));
+    CHECK_STATUS(
+        SELENE_ERROR_UNSUPPORTED,
+        selene_cycle_next(cycle, &step, &(selene_run_info)SELENE_INIT(selene_run_info), NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
                  selene_cycle_wait(cycle, 0, &(selene_report *){NULL}, NULL));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_lane_open(cycle, &(selene_lane){0}));
@@ -258,7 +259,7 @@ static void test_async(void) {
     CHECK_INT(1, first.runs);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_end(cycle, NULL));
     /* One that is refused is told of nothing, and its context is freed. */
-    window.lanes = 0;
+    window.lanes = 1025;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  selene_cycle_run_async(member, &window, hear, &first, end_heard, NULL, NULL));
     CHECK_INT(2, first.destroyed);
@@ -326,7 +327,7 @@ static void test_stop_of_pulled(void) {
     selene_scheduler member = caller_of(file, &work);
     selene_window window = lanes_of(1, 0);
     selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step;
     add(owner, "a");
     CHECK_OK(selene_cycle_begin(member, &window, &cycle));
@@ -485,7 +486,7 @@ static void test_works_on(void) {
     selene_scheduler member = caller_of(file, &work);
     selene_window window = lanes_of(2, 0);
     window.budget = S / 2;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     add(owner, "a");
     CHECK_OK(selene_cycle_run_async(member, &window, hear, &heard, end_heard, NULL, NULL));
     WAIT_UNTIL(heard.destroyed == 1);

@@ -101,19 +101,18 @@ static long next_cut(long at, long whole) {
 /** What the owner alone can do (L16), what only runs of a fleet answer, and what is settled on this side or in a connection
  *  of its own. */
 static const char *const others[] = {
-    "selene_scheduler_close",     "selene_scheduler_drain",    "selene_scheduler_reset",
-    "selene_scheduler_observe",   "selene_store_backup",       "selene_governor_set_profile",
-    "selene_governor_forecast",   "selene_trace_record",       "selene_trace_stop",
-    "selene_server_start",        "selene_server_open",        "selene_clock_set",
-    "selene_clock_advance",       "selene_run_sleep",          "selene_driver_wait",
-    "selene_events_open",         "selene_events_next",        "selene_events_close",
-    "selene_cycle_descriptor",    "selene_lane_open",          "selene_lane_close",
-    "selene_run_set_user",        "selene_run_user",           "selene_driver_step",
-    "selene_driver_stop",         "selene_handler_unregister", "selene_run_fence",
-    "selene_run_decided_by_host", "selene_node_open",          "selene_node_step",
-    "selene_node_wait",           "selene_node_rows",          "selene_node_failed",
-    "selene_node_hint",           "selene_node_get",           "selene_node_leave",
-    "selene_node_close"};
+    "selene_scheduler_close",    "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe",  "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast",  "selene_trace_record",    "selene_server_start",
+    "selene_server_open",        "selene_clock_set",       "selene_clock_advance",
+    "selene_run_sleep",          "selene_driver_wait",     "selene_events_open",
+    "selene_events_next",        "selene_events_close",    "selene_cycle_descriptor",
+    "selene_lane_open",          "selene_lane_close",      "selene_run_set_user",
+    "selene_run_user",           "selene_driver_step",     "selene_driver_stop",
+    "selene_handler_unregister", "selene_run_fence",       "selene_run_decided_by_host",
+    "selene_node_open",          "selene_node_step",       "selene_node_wait",
+    "selene_node_rows",          "selene_node_failed",     "selene_node_hint",
+    "selene_node_get",           "selene_node_leave",      "selene_node_close"};
 
 /** What may have been done when the answer never came; the others are asked once more. */
 static const char *const changing[] = {
@@ -138,8 +137,8 @@ static int is_among(const char *name, const char *const *names, size_t count) {
 
 static void fails(const char *name, enum way way, long cut, selene_status status) {
     fprintf(stderr, "%s, cut at byte %ld to the %s: %s (%s)%s\n", name, cut,
-            way == TO_OWNER ? "owner" : "client", selene_status_name(status),
-            selene_status_detail(), outs_untouched() ? "" : ", outputs were written");
+            way == TO_OWNER ? "owner" : "client", selene_name(SELENE_NAMES_STATUS, status),
+            selene_error_last()->message.data, outs_untouched() ? "" : ", outputs were written");
     check_fail();
 }
 
@@ -173,9 +172,9 @@ static void test_schedulers(void) {
                 arm((enum way)way, cut);
                 selene_status status = call->call(connection);
                 if (atomic_load(&between.cuts) != 1) fails(call->name, (enum way)way, cut, status);
-                if (is_changing &&
-                    (status != SELENE_ERROR_OWNER_AWAY || !outs_untouched() ||
-                     strstr(selene_status_detail(), "may have been carried out") == NULL))
+                if (is_changing && (status != SELENE_ERROR_OWNER_AWAY || !outs_untouched() ||
+                                    strstr(selene_error_last()->message.data,
+                                           "may have been carried out") == NULL))
                     fails(call->name, (enum way)way, cut, status);
                 if (!is_changing && status != expected)
                     fails(call->name, (enum way)way, cut, status);
@@ -194,7 +193,7 @@ static void test_registrations(void) {
     selene_scheduler owner = open_default();
     stand_before(owner);
     selene_scheduler connection = connect_here();
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     uint64_t count = 0;
     long whole[2] = {1, 1};
     for (int way = TO_OWNER; way <= TO_CLIENT; way++) {
@@ -237,10 +236,10 @@ static void add(selene_scheduler scheduler, const char *id) {
 }
 
 static selene_window window_of(int has_lanes) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = SELENE_HOUR;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.flags = has_lanes ? SELENE_WINDOW_LANES : 0;
     return window;
 }
@@ -250,7 +249,7 @@ static selene_status ask_of_run(const struct handle_call *call, selene_scheduler
                                 selene_scheduler member, enum way way, long cut, long *whole) {
     int has_lanes = call->type == TAKES_LANE || strcmp(call->name, "selene_cycle_wait") == 0;
     selene_window window = window_of(has_lanes);
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_lane lane = 0;
     int32_t step = SELENE_STEP_DONE;

@@ -21,7 +21,7 @@ static struct {
 
 /** Serves an owner behind the door, at which a function stands in a thread of its own until door.ends. */
 static void open_door(selene_scheduler owner, void *(*stand)(void *)) {
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     selene_server server = 0;
     memset(&door, 0, sizeof door);
     door.served.sun_family = door.here.sun_family = AF_UNIX;
@@ -49,7 +49,7 @@ static void close_door(selene_scheduler owner) {
 
 /** A connection through it. */
 static selene_scheduler connect_here(void) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     to.path = text_of(door.here.sun_path);
     CHECK_OK(selene_scheduler_connect(&to, &connection));

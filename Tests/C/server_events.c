@@ -9,14 +9,14 @@
 static uint64_t next_event(selene_scheduler from, selene_event *event) {
     int32_t found = 0;
     uint64_t lost = 0;
-    *event = (selene_event)SELENE_EVENT_INIT;
+    *event = (selene_event)SELENE_INIT(selene_event);
     CHECK_OK(selene_events_next(from, PATIENCE, event, &found, &lost));
     CHECK_INT(1, found);
     return lost;
 }
 
 static void no_event(selene_scheduler from) {
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 1;
     uint64_t lost = 1;
     CHECK_OK(selene_events_next(from, 0, &event, &found, &lost));
@@ -48,7 +48,7 @@ static void test_same_events(void) {
     selene_options how = store_options(file);
     how.clock = NULL;
     selene_scheduler owner = open_with(how);
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     serve(owner);
     selene_scheduler connection = connect_to(file);
@@ -91,7 +91,7 @@ static void test_same_events(void) {
 static void test_order_and_descriptor(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_store(file);
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     char id[32];
     int descriptor = -1;
     int32_t found;
@@ -179,7 +179,7 @@ static void test_slow_reader(void) {
 static void test_end_of_owner(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_store(file);
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 0;
     int descriptor = -1;
     selene_server server = serve(owner);
@@ -217,7 +217,7 @@ struct reader {
 
 static void *read_forever(void *context) {
     struct reader *own = context;
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 1;
     while ((own->status = selene_events_next(own->connection, SELENE_NEVER, &event, &found,
                                              NULL)) == SELENE_OK) {
@@ -289,7 +289,7 @@ static void test_progress(void) {
     selene_options how = store_options(file);
     selene_scheduler owner = open_with(how);
     selene_task_info *info = NULL;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_event event;
     int32_t step = -1;

@@ -14,12 +14,18 @@ static void test_versions(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_store(file);
     selene_server server = serve(owner);
-    struct hello hello = hello_of(2, 7);
+    struct hello hello = hello_of(3, 7);
     int client = raw_socket(file);
     CHECK(send(client, &hello, sizeof hello, 0) == sizeof hello);
     CHECK_INT(SELENE_ERROR_UNSUPPORTED, raw_answer(client, body, sizeof body));
-    CHECK(memmem(body, 4096, "99.1.2", 6) != NULL && memmem(body, 4096, "2 to 7", 6) != NULL);
+    CHECK(memmem(body, 4096, "99.1.2", 6) != NULL && memmem(body, 4096, "3 to 7", 6) != NULL);
     CHECK_INT(-1, raw_answer(client, body, sizeof body));
+    close(client);
+    /* The first one numbered choices otherwise. */
+    hello = hello_of(1, 1);
+    client = raw_socket(file);
+    CHECK(send(client, &hello, sizeof hello, 0) == sizeof hello);
+    CHECK_INT(SELENE_ERROR_UNSUPPORTED, raw_answer(client, body, sizeof body));
     close(client);
     /* One that speaks newer ones, too, is understood; what it asks beyond this one is refused, and it goes on. */
     hello = hello_of(1, 7);
@@ -90,7 +96,7 @@ static void test_slow_clients(void) {
     const char *file = path("t.db");
     char frame[512], body[1024];
     selene_scheduler owner = open_store(file);
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.patience = SELENE_HOUR;
     selene_server server = serve_with(owner, options);
     selene_scheduler connection = connect_to(file);
@@ -124,7 +130,7 @@ static void test_silent_clients(void) {
     int silent[SILENT];
     char body[1024];
     selene_scheduler owner = open_store(file), connection = 0, one_more = 0;
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.max_clients = 1;
     options.patience = 2 * S;
     selene_server server = serve_with(owner, options);
@@ -133,7 +139,7 @@ static void test_silent_clients(void) {
         silent[i] = raw_socket(file);
     CHECK(send(silent[0], "half a", 6, 0) == 6);
     /* They are no clients yet, though as many as they are wait for their turn at the door. */
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     to.path = text_of(file);
     CHECK_OK(selene_scheduler_connect(&to, &connection));
     CHECK_STATUS(SELENE_ERROR_EXHAUSTED, selene_scheduler_connect(&to, &one_more));
@@ -163,7 +169,7 @@ static void test_onlookers(void) {
     int ends[2], status;
     char byte;
     selene_peer_rule rule = {65534, SELENE_ANYBODY, SELENE_RIGHT_LOOK, 0};
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     options.mode = 0666;
     options.rules = &rule;
     options.rule_count = 1;
@@ -197,7 +203,7 @@ static void test_deaf_client(void) {
     const char *file = path("t.db");
     selene_options options = store_options(file);
     options.max_input_size = sizeof input;
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     terms.patience = S;
     selene_scheduler owner = open_with(options);
     selene_server server = serve_with(owner, terms);
@@ -342,9 +348,9 @@ static void test_of_another(void) {
     serve(owner);
     CHECK_OK(selene_events_open(owner, 100, NULL));
     selene_scheduler member = member_of(file, "pool");
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
-    selene_event event = SELENE_EVENT_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
+    selene_event event = SELENE_INIT(selene_event);
     selene_cycle cycle = 0;
     int32_t step = SELENE_STEP_DONE, found = 1;
     CHECK_OK(offer(member, "here"));
@@ -386,7 +392,7 @@ static void test_large_requests(void) {
     selene_options options = store_options(file);
     options.max_input_size = sizeof input;
     selene_scheduler owner = open_with(options);
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     terms.max_request_size = 65536;
     selene_server server = serve_with(owner, terms);
     selene_scheduler connection = connect_to(file);

@@ -27,7 +27,7 @@ static void add(selene_scheduler scheduler, const char *id, const char *handler,
 
 static void end_when_done(selene_cycle cycle) {
     int32_t step = SELENE_STEP_WAIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     while (step != SELENE_STEP_DONE) {
         CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
         if (step == SELENE_STEP_RUN)
@@ -70,7 +70,7 @@ static void test_thread(void) {
     serve(owner);
     struct work work = {0};
     selene_scheduler member = caller_of(file, "a", "h", &work);
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_driver terms = SELENE_INIT(selene_driver);
     CHECK_OK(selene_driver_start(member, &terms));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_driver_start(member, NULL));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_driver_open(member, NULL, NULL));
@@ -127,7 +127,7 @@ static void test_descriptor(void) {
 /** A run that the host has pulled of a window. */
 static selene_run pulled(selene_cycle cycle) {
     int32_t step = SELENE_STEP_DONE;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
     CHECK_INT(SELENE_STEP_RUN, step);
     return run.run;
@@ -135,7 +135,7 @@ static selene_run pulled(selene_cycle cycle) {
 
 /** What is used of the budget of a minute. */
 static int64_t used(selene_scheduler owner) {
-    selene_balance balance = SELENE_BALANCE_INIT;
+    selene_balance balance = SELENE_INIT(selene_balance);
     CHECK_OK(selene_ledger_get(owner, SELENE_KIND_REFRESH, &balance));
     return SELENE_MINUTE - balance.free;
 }
@@ -145,8 +145,8 @@ static void test_side_by_side(void) {
     const char *file = path("t.db");
     const selene_quota quota = {SELENE_KIND_REFRESH, SELENE_MEASURE_WINDOW_TIME, SELENE_MINUTE,
                                 SELENE_DAY};
-    selene_driver driver = SELENE_DRIVER_INIT;
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
+    selene_profile profile = SELENE_INIT(selene_profile);
     selene_scheduler owner = open_here(file);
     selene_report *first = NULL, *second = NULL;
     selene_cycle cycle, beside;
@@ -262,7 +262,7 @@ static void test_owner_drives(void) {
     const char *file = path("t.db");
     selene_scheduler owner = open_here(file);
     struct work own = {0}, its = {0};
-    selene_balance balance = SELENE_BALANCE_INIT;
+    selene_balance balance = SELENE_INIT(selene_balance);
     serve(owner);
     offer_work(owner, "own", &own);
     CHECK_OK(selene_driver_start(owner, NULL));
@@ -299,7 +299,7 @@ static void test_governed(void) {
                               0,
                               0,
                               0};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = &rule;
     profile.rule_count = 1;
     serve(owner);
@@ -356,7 +356,7 @@ static void test_back_in_window(void) {
     add(owner, "a", "h", SELENE_PRIORITY_NORMAL);
     add(owner, "b", "h", SELENE_PRIORITY_NORMAL);
     for (int i = 0; i < 2; i++) {
-        runs[i] = (selene_run_info)SELENE_RUN_INFO_INIT;
+        runs[i] = (selene_run_info)SELENE_INIT(selene_run_info);
         members[i] = member_of(file, "pool");
         CHECK_OK(offer(members[i], "h"));
         CHECK_OK(selene_driver_open(members[i], NULL, NULL));
@@ -502,10 +502,10 @@ static void test_cycle_away(void) {
     const char *file = path("t.db");
     pid_t owner = start_owner(file);
     selene_scheduler member = member_of(file, "a");
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     selene_lane lane = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     int32_t step = SELENE_STEP_DONE;
     window.flags = SELENE_WINDOW_LANES;
@@ -519,7 +519,7 @@ static void test_cycle_away(void) {
     end_owner(owner, SIGKILL);
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_wait(cycle, S / 2, &report, NULL));
-        CHECK(strstr(selene_status_detail(), "descriptor") == NULL);
+        CHECK(strstr(selene_error_last()->message.data, "descriptor") == NULL);
     }
     CHECK_OK(selene_scheduler_close(member, 0));
 }
@@ -530,7 +530,7 @@ static void test_killed_in_window(void) {
     struct owner next = fork_owner(file);
     pid_t owner = start_owner(file);
     selene_scheduler member = member_of(file, "a");
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_task_info *info = NULL;
     selene_cycle cycle = 0, other = 0;
     int32_t step = SELENE_STEP_DONE;

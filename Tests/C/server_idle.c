@@ -21,7 +21,7 @@ static selene_scheduler caller_of(const char *file, struct work *work) {
 /** One whose driver has so many lanes. */
 static selene_scheduler driven_of(const char *file, uint32_t lanes, struct work *work) {
     selene_scheduler member = caller_of(file, work);
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_driver terms = SELENE_INIT(selene_driver);
     terms.refresh_lanes = lanes;
     CHECK_OK(selene_driver_start(member, &terms));
     return member;
@@ -141,9 +141,9 @@ static void test_busy(void) {
     serve(owner);
     struct work work = {0};
     selene_scheduler busy = member_of(file, "a");
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_driver terms = SELENE_INIT(selene_driver);
     selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1, is_ready;
     CHECK_OK(offer(busy, "h"));
     terms.refresh_lanes = 2;
@@ -245,9 +245,9 @@ static void test_event_loop(void) {
     selene_scheduler owner = open_here(file);
     serve(owner);
     selene_scheduler member = member_of(file, "a");
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_driver terms = SELENE_INIT(selene_driver);
     selene_cycle cycle = 0, more = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     int fd = -1;
     CHECK_OK(offer(member, "h"));

@@ -26,10 +26,10 @@ static void work(const char *file, uint64_t seed) {
     selene_scheduler member = member_of(file, "workers");
     CHECK_OK(offer(member, "h"));
     for (;;) {
-        selene_window window = SELENE_WINDOW_INIT;
+        selene_window window = SELENE_INIT(selene_window);
         selene_cycle cycle = 0;
         selene_lane lane = 0;
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         int32_t step, outcome = SELENE_OUTCOME_NONE;
         window.flags = SELENE_WINDOW_LANES;
         window.budget = 600 * S;

@@ -24,12 +24,12 @@ static void add(selene_scheduler scheduler, const char *id) {
 }
 
 static selene_cycle begin(selene_scheduler member, uint32_t lanes, int64_t budget, uint32_t flags) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     window.flags = SELENE_WINDOW_LANES | flags;
     window.lanes = lanes;
     window.budget = budget;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     CHECK_OK(selene_cycle_begin(member, &window, &cycle));
     return cycle;
 }
@@ -37,7 +37,7 @@ static selene_cycle begin(selene_scheduler member, uint32_t lanes, int64_t budge
 static int32_t take(selene_lane lane, int32_t outcome, int64_t timeout, selene_run_info *run) {
     int32_t step = -1;
     int64_t wake_at = 0;
-    *run = (selene_run_info)SELENE_RUN_INFO_INIT;
+    *run = (selene_run_info)SELENE_INIT(selene_run_info);
     CHECK_OK(selene_lane_next(lane, outcome, timeout, &step, run, &wake_at));
     return step;
 }
@@ -64,8 +64,9 @@ static void test_one_frame(void) {
         add(owner, id);
     }
     selene_cycle cycle = begin(member, 1, budget(), 0);
-    CHECK_STATUS(SELENE_ERROR_UNSUPPORTED,
-                 selene_cycle_next(cycle, &step, &(selene_run_info)SELENE_RUN_INFO_INIT, NULL));
+    CHECK_STATUS(
+        SELENE_ERROR_UNSUPPORTED,
+        selene_cycle_next(cycle, &step, &(selene_run_info)SELENE_INIT(selene_run_info), NULL));
     DETAIL("selene_lane_next");
     CHECK_OK(selene_lane_open(cycle, &lane));
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_lane_open(cycle, &second));
@@ -318,7 +319,7 @@ static void test_ends(void) {
         selene_scheduler owner = open_here(file), member, other;
         pthread_t thread;
         selene_lane lane = 0;
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         int32_t step = -1;
         serve(owner);
         member = worker_of(file, "a");
@@ -415,7 +416,7 @@ static void test_descriptor(void) {
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_wait(cycle, 0, &report, NULL));
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_wait(cycle, 0, &report, NULL));
     serve(owner);
-    CHECK_OK(selene_cycle_begin(member, &(selene_window)SELENE_WINDOW_INIT, &pulled));
+    CHECK_OK(selene_cycle_begin(member, &(selene_window)SELENE_INIT(selene_window), &pulled));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_cycle_descriptor(pulled, &fd));
     CHECK_OK(selene_scheduler_close(member, 0));
     close_store(owner);
@@ -458,7 +459,7 @@ static void test_plan(void) {
     serve(owner);
     selene_scheduler looker = connect_to(file);
     selene_plan *plan = NULL;
-    selene_window wrong = SELENE_WINDOW_INIT;
+    selene_window wrong = SELENE_INIT(selene_window);
     CHECK_OK(selene_handler_register(owner, "own", -1, NULL, NULL, NULL, NULL));
     selene_scheduler member = worker_of(file, "a");
     add(owner, "x");
@@ -469,7 +470,7 @@ static void test_plan(void) {
     CHECK_INT(1, planned(owner));
     CHECK_INT(1, planned(looker));
     CHECK_INT(2, planned(member));
-    wrong.lanes = 0;
+    wrong.lanes = 1025;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_plan(member, &wrong, &plan));
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_cycle_plan(member, NULL, NULL));
     CHECK_OK(selene_scheduler_close(member, 0));

@@ -101,7 +101,7 @@ static void set_word(unsigned char *frame, size_t at, uint64_t word) {
 }
 
 static selene_status connect_at_door(selene_scheduler *out) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     to.path = text_of(door.here.sun_path);
     return selene_scheduler_connect(&to, out);
 }
@@ -137,9 +137,9 @@ static void work(selene_run run, const selene_run_info *info, void *context) {
 static selene_status ask_all(selene_scheduler connection, int64_t budget) {
     selene_task_info *info = NULL;
     selene_task_ids *ids = NULL;
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
-    selene_scheduler_info census = SELENE_SCHEDULER_INFO_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
+    selene_scheduler_info census = SELENE_INIT(selene_scheduler_info);
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     selene_waits *waits = NULL;
     selene_plan *plan = NULL;
@@ -287,9 +287,9 @@ static void test_lies(void) {
             CHECK_OK(selene_scheduler_close(connection, 0));
         }
         if (status != SELENE_ERROR_OWNER_AWAY)
-            fprintf(stderr, "%s: %s\n", lies[i].what, selene_status_name(status));
+            fprintf(stderr, "%s: %s\n", lies[i].what, selene_name(SELENE_NAMES_STATUS, status));
         CHECK_INT(SELENE_ERROR_OWNER_AWAY, status);
-        CHECK(selene_status_fault()->status != SELENE_OK);
+        CHECK(selene_error_last()->status != SELENE_OK);
     }
     /* An owner that says the truth is believed, behind all of them. */
     one.operation = UINT16_MAX;
@@ -312,7 +312,7 @@ static void hold(selene_run run, const selene_run_info *info, void *context) {
 /** Only an owner whose host tells the time says that waiting is of no use, and that begins no window with threads. */
 static void test_waits_in_vain(void) {
     selene_scheduler owner = open_furnished(path("t.db")), connection = 0;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     lie = tell_one;
     open_door(owner, stand);
     CHECK_OK(selene_group_set_limit(owner, "narrow", -1, 1));
@@ -331,7 +331,7 @@ static void test_waits_in_vain(void) {
     window.lanes = 2;
     window.budget = SELENE_HOUR;
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_cycle_run(connection, &window, NULL));
-    CHECK(selene_status_fault()->flags & SELENE_FAULT_IN_DOUBT);
+    CHECK(selene_error_last()->flags & SELENE_FAULT_IN_DOUBT);
     atomic_store(&may_return, 1);
     one.operation = UINT16_MAX;
     CHECK_OK(selene_scheduler_close(connection, PATIENCE));
@@ -394,7 +394,7 @@ static void test_any_lie(void) {
     lie = tell_any;
     open_door(owner, stand);
     for (int i = 0; i < rounds; i++) {
-        selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+        selene_connect_options to = SELENE_INIT(selene_connect_options);
         selene_scheduler connection = 0;
         to.path = text_of(door.here.sun_path);
         /* An answer whose length is a lie may never be whole. */
@@ -426,7 +426,7 @@ static void serve_as_nobody(int listener, int ready) {
 static void test_other_user(void) {
     const char *file = path("t.db");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     int ready[2], status;
     char byte;
@@ -442,14 +442,14 @@ static void test_other_user(void) {
     to.path = text_of(file);
     CHECK_STATUS(SELENE_ERROR_REFUSED, selene_scheduler_connect(&to, &connection));
     DETAIL("user 65534");
-    CHECK_INT(65534, selene_status_fault()->value);
+    CHECK_INT(65534, selene_error_last()->value);
     CHECK(waitpid(other, &status, 0) == other);
     CHECK_INT(0, status);
     CHECK(unlink(address.sun_path) == 0);
 }
 
 static void own_as_nobody(const char *file, int ready, int end) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     char byte;
     become_nobody();
     options.mode = 0666;
@@ -464,7 +464,7 @@ static void own_as_nobody(const char *file, int ready, int end) {
 /** Whom the options name is believed, and anybody where they say so. */
 static void test_named_user(void) {
     const char *file = path("t.db");
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     int ready[2], end[2], status;
     char byte;
@@ -488,7 +488,7 @@ static void test_named_user(void) {
     CHECK_OK(selene_scheduler_connect(&to, &connection));
     CHECK_INT(SELENE_STATE_ENQUEUED, state_of(connection, "a"));
     CHECK_OK(selene_scheduler_close(connection, 0));
-    to.server_user = -3;
+    to.server_user = -2;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_connect(&to, &connection));
     DETAIL("server_user");
     close(end[1]);

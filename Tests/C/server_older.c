@@ -127,9 +127,9 @@ static uint32_t attempts_of(selene_scheduler scheduler, const char *id) {
 }
 
 static selene_window patient(uint32_t flags) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.budget = SELENE_HOUR;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.flags = flags;
     return window;
 }
@@ -142,7 +142,7 @@ static void pull(selene_scheduler member, int64_t runs) {
     int32_t step = SELENE_STEP_WAIT;
     CHECK_OK(selene_cycle_begin(member, &window, &cycle));
     while (step != SELENE_STEP_DONE) {
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
         if (step == SELENE_STEP_RUN)
             CHECK_OK(selene_run_complete(run.run, SELENE_OUTCOME_NEW_DATA));
@@ -154,13 +154,13 @@ static void pull(selene_scheduler member, int64_t runs) {
 
 /** A call of what the owner does not know: which process it is that does not, and nothing is written. */
 static void check_unknown(const char *name, selene_status status) {
-    const char *detail = selene_status_detail();
+    const char *detail = selene_error_last()->message.data;
     if (status != SELENE_ERROR_UNSUPPORTED || strstr(detail, "is not known to process") == NULL) {
-        fprintf(stderr, "%s: %s (%s)\n", name, selene_status_name(status), detail);
+        fprintf(stderr, "%s: %s (%s)\n", name, selene_name(SELENE_NAMES_STATUS, status), detail);
         check_fail();
     }
-    CHECK(strstr(detail, selene_version_string()) != NULL);
-    CHECK(strcmp(selene_status_fault()->field.data, "operation") == 0);
+    CHECK(strstr(detail, SELENE_VERSION_STRING) != NULL);
+    CHECK(strcmp(selene_error_last()->field.data, "operation") == 0);
     if (!outs_untouched()) {
         fprintf(stderr, "%s wrote an output\n", name);
         check_fail();
@@ -177,17 +177,17 @@ static int is_among(const char *name, const char *const *names, size_t count) {
 
 /** What is not asked of the owner: what it alone can do (L16), and what is settled here. */
 static const char *const others[] = {
-    "selene_scheduler_close",    "selene_scheduler_drain",  "selene_scheduler_reset",
-    "selene_scheduler_observe",  "selene_store_backup",     "selene_governor_set_profile",
-    "selene_governor_forecast",  "selene_trace_record",     "selene_trace_stop",
-    "selene_server_start",       "selene_server_open",      "selene_clock_set",
-    "selene_clock_advance",      "selene_driver_wait",      "selene_driver_step",
-    "selene_driver_stop",        "selene_events_next",      "selene_events_close",
-    "selene_handler_unregister", "selene_cycle_descriptor", "selene_lane_close",
-    "selene_run_set_user",       "selene_run_user",         "selene_run_sleep",
-    "selene_node_open",          "selene_node_step",        "selene_node_wait",
-    "selene_node_rows",          "selene_node_failed",      "selene_node_hint",
-    "selene_node_get",           "selene_node_leave",       "selene_node_close"};
+    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast", "selene_trace_record",    "selene_server_start",
+    "selene_server_open",       "selene_clock_set",       "selene_clock_advance",
+    "selene_driver_wait",       "selene_driver_step",     "selene_driver_stop",
+    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
+    "selene_cycle_descriptor",  "selene_lane_close",      "selene_run_set_user",
+    "selene_run_user",          "selene_run_sleep",       "selene_node_open",
+    "selene_node_step",         "selene_node_wait",       "selene_node_rows",
+    "selene_node_failed",       "selene_node_hint",       "selene_node_get",
+    "selene_node_leave",        "selene_node_close"};
 
 static void test_schedulers(void) {
     int tried = 0;
@@ -230,7 +230,7 @@ static void test_runs(void) {
         selene_lane lane = 0;
         selene_report *report = NULL;
         int32_t step = SELENE_STEP_DONE;
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         window.lanes = 2;
         add(owner, call->name);
         CHECK_OK(selene_cycle_begin(member, &window, &cycle));
@@ -329,7 +329,7 @@ static void test_no_grants(void) {
     check_unknown("selene_driver_start", selene_driver_start(member, NULL));
     check_unknown("selene_driver_open", selene_driver_open(member, NULL, &outs.number));
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_driver_step(member, &cycle, NULL));
-    CHECK(strstr(selene_status_detail(), "no driver") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "no driver") != NULL);
     CHECK_OK(selene_driver_stop(member, 0));
     add(member, "a");
     pull(member, 1);
@@ -371,8 +371,8 @@ static void test_no_grants(void) {
 /** A next owner that does not know 121: what was taken before is over, and the rest goes on. */
 static void test_without_adoption(void) {
     selene_scheduler owner = open_owner(), member = connect_here();
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step = -1;
     know(121, 121, 0);

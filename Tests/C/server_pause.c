@@ -11,11 +11,11 @@ static void add(selene_scheduler scheduler, const char *id, const char *handler)
 }
 
 static selene_cycle begin(selene_scheduler scheduler) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = SELENE_HOUR;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.lanes = 2;
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     return cycle;
@@ -23,7 +23,7 @@ static selene_cycle begin(selene_scheduler scheduler) {
 
 /** Takes the next run of a cycle, which must be of this task; NULL: nothing. */
 static selene_run next(selene_cycle cycle, const char *id) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));
     CHECK_INT(id != NULL, step == SELENE_STEP_RUN);
@@ -36,7 +36,7 @@ static void complete(selene_run run) {
 }
 
 static int64_t held_until(selene_scheduler scheduler, const char *id) {
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
     CHECK_OK(selene_task_explain(scheduler, id, -1, &explanation));
     for (uint32_t i = 0; i < explanation.reason_count; i++)
         if (explanation.reasons[i].reason == SELENE_REASON_KIND_PAUSED)
@@ -150,7 +150,7 @@ static void test_driver(void) {
     selene_scheduler owner = open_told_here(file);
     serve(owner);
     selene_scheduler mailer = member_of(file, "mailer");
-    selene_driver options = SELENE_DRIVER_INIT;
+    selene_driver options = SELENE_INIT(selene_driver);
     selene_cycle cycle = 0;
     const int64_t pause = SELENE_HOUR;
     int64_t now = 0, wake_at = 0;
@@ -189,8 +189,8 @@ static void test_lane(void) {
     selene_scheduler owner = open_here(file);
     serve(owner);
     selene_scheduler mailer = member_of(file, "mailer");
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_lane lanes[2];
     selene_run run = 0;
@@ -201,7 +201,7 @@ static void test_lane(void) {
     window.kinds = SELENE_KIND_REFRESH;
     window.flags = SELENE_WINDOW_LANES;
     window.budget = SELENE_HOUR;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.lanes = 2;
     CHECK_OK(selene_cycle_begin(mailer, &window, &cycle));
     CHECK_OK(selene_lane_open(cycle, &lanes[0]));

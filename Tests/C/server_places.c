@@ -43,7 +43,7 @@ static void test_mounted(void) {
     DETAIL(named);
     /* And the same socket, which somebody answers. */
     selene_scheduler in_memory = 0;
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     CHECK_OK(selene_scheduler_open(NULL, &in_memory));
     strcat(bound, "-sock");
     terms.path = text_of(bound);
@@ -67,8 +67,8 @@ static void try_to_mount(void) {
 
 /** Takes a run when it is told to, and is killed in it. */
 static void take_and_die(const char *file, int go) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step = SELENE_STEP_DONE;
     char byte;
@@ -177,8 +177,8 @@ static void test_exec_in_place(void) {
     CHECK(member >= 0);
     if (member == 0) {
         char *const arguments[] = {own_name, "--sleep", NULL};
-        selene_window window = SELENE_WINDOW_INIT;
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_window window = SELENE_INIT(selene_window);
+        selene_run_info run = SELENE_INIT(selene_run_info);
         selene_cycle cycle = 0;
         int32_t step = SELENE_STEP_DONE;
         selene_scheduler own = member_of(file, "a");
@@ -258,7 +258,7 @@ static void test_at_once(void) {
         CHECK(read(done[0], &byte, 1) == 1);
     selene_scheduler looker = connect_to(file);
     selene_clients *clients = NULL;
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_client_list(looker, &clients));
     CHECK_INT(PROCESSES * each + 1, clients->count);
     selene_free(clients);
@@ -282,7 +282,7 @@ static int listen_at(const char *name, int type) {
 }
 
 static selene_status try_for(const char *file, int64_t timeout) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     options.path = text_of(file);
     options.timeout = timeout;

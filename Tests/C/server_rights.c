@@ -50,16 +50,15 @@ static const struct {
 
 /** What the owner alone can do, and what is settled without it. */
 static const char *const others[] = {
-    "selene_scheduler_close",    "selene_scheduler_drain", "selene_scheduler_reset",
-    "selene_scheduler_observe",  "selene_store_backup",    "selene_governor_set_profile",
-    "selene_governor_forecast",  "selene_trace_record",    "selene_trace_stop",
-    "selene_server_start",       "selene_server_open",     "selene_clock_set",
-    "selene_clock_advance",      "selene_events_next",     "selene_events_close",
-    "selene_handler_unregister", "selene_driver_step",     "selene_driver_wait",
-    "selene_driver_stop",        "selene_node_open",       "selene_node_step",
-    "selene_node_wait",          "selene_node_rows",       "selene_node_failed",
-    "selene_node_hint",          "selene_node_get",        "selene_node_leave",
-    "selene_node_close"};
+    "selene_scheduler_close",   "selene_scheduler_drain", "selene_scheduler_reset",
+    "selene_scheduler_observe", "selene_store_backup",    "selene_governor_set_profile",
+    "selene_governor_forecast", "selene_trace_record",    "selene_server_start",
+    "selene_server_open",       "selene_clock_set",       "selene_clock_advance",
+    "selene_events_next",       "selene_events_close",    "selene_handler_unregister",
+    "selene_driver_step",       "selene_driver_wait",     "selene_driver_stop",
+    "selene_node_open",         "selene_node_step",       "selene_node_wait",
+    "selene_node_rows",         "selene_node_failed",     "selene_node_hint",
+    "selene_node_get",          "selene_node_leave",      "selene_node_close"};
 
 static char folder[] = "/tmp/rights-XXXXXX", socket_path[sizeof folder + 16];
 
@@ -101,7 +100,7 @@ static pid_t start_owner(int *end) {
             {SELENE_ANYBODY, GROUP, SELENE_RIGHT_ENQUEUE, 0},
             /* Of a user and a group together. */
             {GUEST + 6, GROUP + 1, SELENE_RIGHT_ALL, 0}};
-        selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+        selene_server_options terms = SELENE_INIT(selene_server_options);
         selene_server server = 0;
         close(ends[1]);
         become(OWNER, OWNER, 0);
@@ -125,7 +124,7 @@ static pid_t start_owner(int *end) {
 }
 
 static selene_status try_here(selene_scheduler *out) {
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     to.path = text_of(socket_path);
     to.server_user = OWNER;
     return selene_scheduler_connect(&to, out);
@@ -144,7 +143,7 @@ static void ask_all(void) {
     become(guest.user, guest.group, guest.further);
     if (guest.rights == 0) {
         CHECK_STATUS(SELENE_ERROR_REFUSED, try_here(&connection));
-        CHECK(strstr(selene_status_detail(), "has no rights") != NULL);
+        CHECK(strstr(selene_error_last()->message.data, "has no rights") != NULL);
         return;
     }
     CHECK_OK(try_here(&connection));
@@ -162,9 +161,10 @@ static void ask_all(void) {
         selene_status status = call->call(connection);
         int is_refused = status == SELENE_ERROR_REFUSED;
         if (is_refused == ((guest.rights & right) != 0) ||
-            (is_refused && (strstr(selene_status_detail(), name) == NULL || !outs_untouched()))) {
+            (is_refused &&
+             (strstr(selene_error_last()->message.data, name) == NULL || !outs_untouched()))) {
             fprintf(stderr, "%s, asked by %s: %s (%s)\n", call->name, guest.what,
-                    selene_status_name(status), selene_status_detail());
+                    selene_name(SELENE_NAMES_STATUS, status), selene_error_last()->message.data);
             check_fail();
         }
         outs_free();

@@ -64,7 +64,7 @@ static int step_all(const struct loop *own) {
 static selene_run take(selene_scheduler member, const char *id, int64_t budget,
                        selene_cycle *cycle) {
     selene_window window = window_of(ANY_KIND, budget);
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_task task = task_of(id);
     int32_t next = -1;
     task.schedule = SELENE_SCHEDULE_ONCE;
@@ -148,7 +148,7 @@ static void test_descriptor(void) {
     CHECK_INT(SELENE_NEVER, wake_at);
     /* What one client has sent at once is served one request a step, and the descriptor says that there is more. */
     int client = raw_socket(file);
-    struct hello hello = hello_of(1, 1);
+    struct hello hello = hello_of(2, 2);
     CHECK(send(client, &hello, sizeof hello, 0) == sizeof hello);
     CHECK(is_readable(loop.fd, PATIENCE / MS));
     step_all(&loop);
@@ -190,7 +190,7 @@ static void test_time(void) {
     /* An event is taken from its queue without time going on there. */
     int is_over = 0;
     for (int64_t begun = check_now(); !is_over && check_now() - begun < PATIENCE;) {
-        selene_event event = SELENE_EVENT_INIT;
+        selene_event event = SELENE_INIT(selene_event);
         int32_t has = 0;
         CHECK_OK(selene_events_next(owner, 10 * MS, &event, &has, NULL));
         is_over = has != 0 && event.type == SELENE_EVENT_COMPLETED;
@@ -204,7 +204,7 @@ static void test_time(void) {
 /* ---- while the host does other things -------------------------------------------------- */
 
 static void *connect_briefly(void *context) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     options.path = text_of(context);
     options.timeout = 100 * MS;
@@ -220,7 +220,7 @@ static void test_no_steps(void) {
     enum { CLIENTS = 20 };
     int clients[CLIENTS];
     char frame[512], body[1024];
-    struct hello hello = hello_of(1, 1);
+    struct hello hello = hello_of(2, 2);
     connect_briefly((void *)(uintptr_t)file);
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = raw_socket(file);
@@ -249,7 +249,7 @@ static void test_no_steps(void) {
 /** Who has said hello in time is heard, however late the host steps. */
 static void test_late_step(void) {
     const char *file = path("t.db");
-    struct hello hello = hello_of(1, 1);
+    struct hello hello = hello_of(2, 2);
     char body[1024];
     selene_scheduler owner = open_here(file);
     struct loop loop = loop_of(owner);
@@ -267,7 +267,7 @@ static void test_late_step(void) {
 /** A change that was sent is in doubt when nobody answers, also one that may be asked for twice. */
 static void test_doubt(void) {
     const char *file = path("t.db");
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler owner = open_here(file), connection = 0;
     struct loop loop = loop_of(owner);
     int64_t now = 0;
@@ -277,11 +277,11 @@ static void test_doubt(void) {
     CHECK_OK(selene_scheduler_connect(&options, &connection));
     loop_end(&loop);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_scheduler_enable(connection, 0));
-    CHECK_INT(SELENE_FAULT_IN_DOUBT, selene_status_fault()->flags);
+    CHECK_INT(SELENE_FAULT_IN_DOUBT, selene_error_last()->flags);
     DETAIL("may have been carried out");
     step_all(&loop);
     CHECK_STATUS(SELENE_ERROR_OWNER_AWAY, selene_scheduler_now(connection, &now));
-    CHECK_INT(0, selene_status_fault()->flags);
+    CHECK_INT(0, selene_error_last()->flags);
     CHECK_OK(selene_scheduler_close(connection, 0));
     step_all(&loop);
     close_store(owner);
@@ -296,7 +296,7 @@ static void test_killed_member(void) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+        selene_connect_options options = SELENE_INIT(selene_connect_options);
         selene_scheduler member = 0;
         selene_cycle cycle = 0;
         options.path = text_of(file);
@@ -331,7 +331,7 @@ static void end_with_grace(int is_drain) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+        selene_connect_options options = SELENE_INIT(selene_connect_options);
         selene_scheduler member = 0;
         selene_cycle cycle = 0;
         options.path = text_of(file);
@@ -414,7 +414,7 @@ static void test_misuse(void) {
     /* In a callback that its step makes, and on another thread meanwhile. */
     observed_loop = loop_of(owner);
     int client = raw_socket(file);
-    struct hello hello = hello_of(1, 1);
+    struct hello hello = hello_of(2, 2);
     CHECK(send(client, &hello, sizeof hello, 0) == sizeof hello);
     step_all(&observed_loop);
     CHECK_INT(0, raw_answer(client, body, sizeof body));
@@ -465,7 +465,7 @@ static void test_inside_handler(void) {
     selene_scheduler owner = open_here(file);
     selene_window window = window_of(ANY_KIND, 60 * S);
     selene_report *report = NULL;
-    struct hello hello = hello_of(1, 1);
+    struct hello hello = hello_of(2, 2);
     CHECK_OK(selene_handler_register(owner, "inside", -1, serve_inside, NULL, NULL, NULL));
     selene_task task = task_of("one");
     task.schedule = SELENE_SCHEDULE_ONCE;

@@ -31,12 +31,12 @@ CHECK_UNUSED static selene_server serve_with(selene_scheduler scheduler,
 }
 
 CHECK_UNUSED static selene_server serve(selene_scheduler scheduler) {
-    return serve_with(scheduler, (selene_server_options)SELENE_SERVER_OPTIONS_INIT);
+    return serve_with(scheduler, (selene_server_options)SELENE_INIT(selene_server_options));
 }
 
 CHECK_UNUSED static selene_status try_connect(const char *file, int64_t wait,
                                               selene_scheduler *out) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     options.path = text_of(file);
     options.wait = wait;
     return selene_scheduler_connect(&options, out);
@@ -67,7 +67,7 @@ CHECK_UNUSED static selene_scheduler open_told_here(const char *file) {
 
 /** A connection that is one of a pool. */
 CHECK_UNUSED static selene_scheduler member_of(const char *file, const char *pool) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     options.path = text_of(file);
     options.pool = text_of(pool);
@@ -95,17 +95,17 @@ CHECK_UNUSED static void add_once(selene_scheduler scheduler, const char *id) {
 }
 
 CHECK_UNUSED static selene_server_info info_of_server(selene_server server) {
-    selene_server_info info = SELENE_SERVER_INFO_INIT;
+    selene_server_info info = SELENE_INIT(selene_server_info);
     CHECK_OK(selene_server_get(server, &info));
     return info;
 }
 
 #define DETAIL(word)                                                                               \
     do {                                                                                           \
-        if (!strstr(selene_status_detail(), word))                                                 \
+        if (!strstr(selene_error_last()->message.data, word))                                      \
             fprintf(stderr, "%s:%d: \"%s\" has no \"%s\"\n", __FILE__, __LINE__,                   \
-                    selene_status_detail(), word);                                                 \
-        CHECK(strstr(selene_status_detail(), word) != NULL);                                       \
+                    selene_error_last()->message.data, word);                                      \
+        CHECK(strstr(selene_error_last()->message.data, word) != NULL);                            \
     } while (0)
 
 /* ---- an owner in a process of its own ------------------------------------------------ */
@@ -214,7 +214,7 @@ CHECK_UNUSED static struct hello hello_of(uint32_t lowest, uint32_t highest) {
 
 CHECK_UNUSED static int raw_client(const char *file) {
     static char body[65536];
-    struct hello hello = hello_of(1, 1);
+    struct hello hello = hello_of(2, 2);
     int made = raw_socket(file);
     CHECK(send(made, &hello, sizeof hello, 0) == sizeof hello);
     CHECK_INT(0, raw_answer(made, body, sizeof body));

@@ -15,10 +15,10 @@ static void add(selene_scheduler scheduler, const char *id, const char *handler)
 }
 
 static selene_window lanes_of(int64_t budget, uint32_t lanes) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.kinds = SELENE_KIND_REFRESH;
     window.budget = budget;
-    window.reserve = 0;
+    window.reserve = SELENE_NONE;
     window.lanes = lanes;
     return window;
 }
@@ -31,13 +31,13 @@ static selene_status begin(selene_scheduler scheduler, uint32_t lanes, selene_cy
 static int32_t next(selene_cycle cycle, selene_run_info *run) {
     int32_t step = -1;
     int64_t wake_at = 0;
-    *run = (selene_run_info)SELENE_RUN_INFO_INIT;
+    *run = (selene_run_info)SELENE_INIT(selene_run_info);
     CHECK_OK(selene_cycle_next(cycle, &step, run, &wake_at));
     return step;
 }
 
 static int has_reason(selene_scheduler scheduler, const char *id, int32_t reason) {
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
     CHECK_OK(selene_task_explain(scheduler, id, -1, &explanation));
     for (uint32_t i = 0; i < explanation.reason_count; i++)
         if (explanation.reasons[i].reason == reason) return 1;
@@ -288,7 +288,7 @@ static void test_others_runs(void) {
     CHECK(run.run != another.run);
     /* It is no run of the process that has the store, which sees it in its events. */
     selene_run there_run = 0;
-    selene_event event = SELENE_EVENT_INIT;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 1;
     while (there_run == 0 && found) {
         CHECK_OK(selene_events_next(owner, 0, &event, &found, NULL));
@@ -299,7 +299,7 @@ static void test_others_runs(void) {
     DETAIL("another process took it");
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_set_output(there_run, "x", 1));
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_run_progress(there_run, 1, 1, NULL, 0));
-    selene_run_info there = SELENE_RUN_INFO_INIT;
+    selene_run_info there = SELENE_INIT(selene_run_info);
     /* A cycle is no lane's, nor anybody else's. */
     selene_lane lane = 0;
     CHECK_STATUS(SELENE_ERROR_UNSUPPORTED, selene_lane_open(cycle, &lane));
@@ -440,7 +440,7 @@ static void test_another_owner(void) {
     serve(owner);
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run.run, 0));
     CHECK_STATUS(SELENE_ERROR_STALE_RUN, selene_run_complete(run.run, 0));
-    other = (selene_run_info)SELENE_RUN_INFO_INIT;
+    other = (selene_run_info)SELENE_INIT(selene_run_info);
     CHECK_STATUS(SELENE_ERROR_INVALID_HANDLE, selene_cycle_next(cycle, &step, &other, NULL));
     /* The call that found it has offered the handler there. */
     CHECK_INT(1, facts_of(owner, "t").has_handler);
@@ -747,7 +747,7 @@ static void test_fuzzed(void) {
             static const uint16_t operations[] = {88,  89,  90,  91,  96,  97,  100, 101, 102, 103,
                                                   104, 105, 112, 113, 114, 115, 116, 117, 118, 119,
                                                   120, 4,   80,  92,  106, 107, 108, 109};
-            const selene_driver driver = SELENE_DRIVER_INIT;
+            const selene_driver driver = SELENE_INIT(selene_driver);
             selene_window window = lanes_of(S, 1);
             uint64_t words[40] = {run, chance_below(&seed, 5), 1, 1, chance_below(&seed, 9), 'x'};
             size_t count = 1 + chance_below(&seed, 8);
@@ -790,7 +790,7 @@ static void test_fuzzed(void) {
         CHECK_OK(selene_task_cancel_all(owner, NULL));
     }
     WAIT_UNTIL(info_of_server(server).clients == 0);
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(owner, &info));
     CHECK_INT(0, info.running);
     close_store(owner);

@@ -177,7 +177,7 @@ static int check_masks(uint64_t expected) {
 static int32_t named[COUNT(by_default) + COUNT(stormy)];
 
 static selene_options naming(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     memcpy(named, by_default, sizeof by_default);
     memcpy(named + COUNT(by_default), stormy, sizeof stormy);
     options.blocked_signals = named;
@@ -224,7 +224,7 @@ static void receive(const selene_report *report, void *context) {
     (void)report;
     /* On and on, until it is closed or told to end. */
     if (!atomic_load(&ended)) {
-        selene_window window = SELENE_WINDOW_INIT;
+        selene_window window = SELENE_INIT(selene_window);
         selene_status got;
         window.lanes = 4;
         got = selene_cycle_run_async(scheduler, &window, receive, context, NULL, NULL, NULL);
@@ -236,7 +236,7 @@ static void receive(const selene_report *report, void *context) {
 
 static selene_scheduler open_busy(selene_scheduler *context) {
     static const char *const names[] = {"one", "two", "three", "four", "five", "six"};
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_scheduler scheduler = 0;
     const selene_options options = naming();
     size_t i;
@@ -244,7 +244,7 @@ static selene_scheduler open_busy(selene_scheduler *context) {
     *context = scheduler;
     CHECK_OK(selene_handler_register(scheduler, "work", -1, work, NULL, NULL, NULL));
     for (i = 0; i < COUNT(names); i++) {
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         task.id = (selene_text){names[i], -1};
         task.schedule = SELENE_SCHEDULE_STANDING;
         task.handler = SELENE_TEXT("work");
@@ -304,9 +304,9 @@ static void test_nobody_takes_them(void) {
 
 static void test_left_behind(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     const selene_options options = naming();
     int64_t limit;
     install();
@@ -352,8 +352,8 @@ static void note_mask(selene_run run, const selene_run_info *info, void *context
 static void test_own_mask(void) {
     static const int some[] = {SIGUSR2, SIGTERM};
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     sigset_t mine, now;
     uint64_t before;
     int signal, k;
@@ -455,7 +455,7 @@ static void fault(selene_run run, const selene_run_info *info, void *context) {
 static void test_faults(void) {
     const int signals[] = {SIGUSR1, SIGUSR2, SIGRTMIN, SIGRTMAX - 1, 0};
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     selene_report *report;
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -479,8 +479,8 @@ static void test_faults(void) {
 /** A host that takes a signal with sigwait blocks it in all its threads; it would end the process elsewhere. */
 static void test_inherited(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_options options = SELENE_INIT(selene_options);
     const int32_t none = 0;
     sigset_t mine;
     sigemptyset(&mine);
@@ -508,7 +508,7 @@ static void read_name(selene_run run, const selene_run_info *info, void *context
 
 static void test_named(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     char before[16], after[16];
     prctl(PR_GET_NAME, before);
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
@@ -526,14 +526,14 @@ static void test_named(void) {
 static void test_refused(void) {
     static const int32_t bad[] = {0, -1, 65, SIGKILL, SIGSTOP};
     selene_scheduler scheduler = 7;
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     int32_t two[2] = {SIGTERM, 0};
     options.blocked_signals = two;
     options.blocked_signal_count = 2;
     for (size_t i = 0; i < COUNT(bad) + COUNT(faults); i++) {
         two[1] = i < COUNT(bad) ? bad[i] : faults[i - COUNT(bad)];
         CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));
-        CHECK(strstr(selene_status_detail(), "blocked_signals") != NULL);
+        CHECK(strstr(selene_error_last()->message.data, "blocked_signals") != NULL);
     }
     options.blocked_signal_count = 65;
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_scheduler_open(&options, &scheduler));

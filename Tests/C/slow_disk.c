@@ -126,8 +126,8 @@ static selene_status end_sync(void) {
 
 static void test_questions(void) {
     selene_scheduler scheduler = open_slow();
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
+    selene_window window = SELENE_INIT(selene_window);
     selene_task_ids *ids = NULL;
     selene_plan *plan = NULL;
     uint32_t satisfied, host;
@@ -336,7 +336,7 @@ static void test_own_end_early(void) {
 static void test_own_end_of_lanes(void) {
     selene_scheduler scheduler = open_slow();
     selene_window window = window_of(BUDGET, 0, 1);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_cycle cycle;
     selene_lane lane;
@@ -397,7 +397,7 @@ struct taker {
 
 static void *come_back(void *argument) {
     struct taker *taker = argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     taker->status =
         selene_lane_next(taker->lane, SELENE_OUTCOME_NO_DATA, 0, &taker->step, &info, NULL);
     return NULL;
@@ -415,7 +415,7 @@ static void test_lane(void) {
     struct work work = {.behaviour = COMPLETE};
     struct taker taker = {0};
     selene_window window = window_of(BUDGET, 0, 1);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_cycle cycle;
     int32_t step = -1;

@@ -26,7 +26,7 @@ static void read_whole(const char *file) {
 int main(int argc, char **argv) {
     static struct player player;
     struct character character = {0};
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_status status;
     uint64_t calls, (*count)(const char *) = NULL;
     struct deed last = {0};
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     status =
         player_open(&player, character, argv[CHILD_FILE], strtoll(argv[CHILD_CLOCK], NULL, 10));
     if (status) {
-        fprintf(stderr, "open: %s\n", selene_status_detail());
+        fprintf(stderr, "open: %s\n", selene_error_last()->message.data);
         tell(MESSAGE_REFUSED, (uint64_t)status, NULL);
         return 2;
     }

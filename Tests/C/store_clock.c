@@ -106,7 +106,7 @@ static void register_all(selene_scheduler scheduler) {
         if (i == 6) {
             window.task = (selene_text){ids[i], -1};
             selene_cycle cycle = 0;
-            selene_run_info run = SELENE_RUN_INFO_INIT;
+            selene_run_info run = SELENE_INIT(selene_run_info);
             int32_t step;
             CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
             CHECK_OK(selene_cycle_next(cycle, &step, &run, NULL));

@@ -141,11 +141,11 @@ static void test_batch_in_memory(void) {
     const selene_task *pointers[3] = {&tasks[0], &tasks[1], &tasks[2]};
     selene_status statuses[3] = {7, 7, 7};
     int32_t dispositions[3] = {7, 7, 7};
-    tasks[1].priority = 0;
+    tasks[1].priority = 6;
     CHECK_OK(selene_task_register_batch(scheduler, pointers, 3, statuses, dispositions));
     CHECK_INT(SELENE_OK, statuses[0]);
     CHECK_INT(SELENE_ERROR_INVALID_ARGUMENT, statuses[1]);
-    CHECK(strstr(selene_status_detail(), "priority") != NULL);
+    CHECK(strstr(selene_error_last()->message.data, "priority") != NULL);
     CHECK_INT(SELENE_OK, statuses[2]);
     CHECK_INT(SELENE_DISPOSITION_ADDED, dispositions[0]);
     CHECK_INT(7, dispositions[1]);
@@ -198,7 +198,7 @@ static void refuse_without_memory(int count, int64_t input_length, int rounds, i
             unknown++;
         } else {
             CHECK_STATUS(SELENE_ERROR_STORE_IO, status);
-            CHECK(strstr(selene_status_detail(), "out of memory") != NULL);
+            CHECK(strstr(selene_error_last()->message.data, "out of memory") != NULL);
             refused++;
         }
     }
@@ -256,7 +256,7 @@ static void work_a_little(selene_run run, const selene_run_info *info, void *con
 }
 
 static void test_push(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     selene_window window = window_of(ANY_KIND, SELENE_HOUR);
     selene_report *report = NULL;
@@ -297,7 +297,7 @@ static void note_flags(const selene_report *report, void *context) {
 
 /** A report that comes because of a close says whether the store has taken what it reports. */
 static void test_close_refused(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_window window = window_of(ANY_KIND, SELENE_HOUR);
     struct rlimit before, none;
     signal(SIGXFSZ, SIG_IGN);

@@ -346,7 +346,7 @@ static void use(selene_scheduler scheduler) {
     (void)selene_conditions_set(scheduler, BOTH, BOTH);
     if (selene_task_list(scheduler, NULL, 0, &ids) == SELENE_OK) {
         for (uint64_t i = 0; i < ids->count; i++) {
-            selene_explanation why = SELENE_EXPLANATION_INIT;
+            selene_explanation why = SELENE_INIT(selene_explanation);
             selene_task_info *info = NULL;
             (void)selene_task_explain(scheduler, ids->ids[i].data, ids->ids[i].length, &why);
             if (selene_task_get(scheduler, ids->ids[i].data, ids->ids[i].length, 0, &info) == 0)
@@ -357,7 +357,7 @@ static void use(selene_scheduler scheduler) {
     (void)selene_task_register(scheduler, &task, NULL);
     if (selene_cycle_begin(scheduler, &window, &cycle) == SELENE_OK) {
         for (int i = 0; i < 8; i++) {
-            selene_run_info run = SELENE_RUN_INFO_INIT;
+            selene_run_info run = SELENE_INIT(selene_run_info);
             int32_t step = SELENE_STEP_DONE;
             if (selene_cycle_next(cycle, &step, &run, NULL) || step != SELENE_STEP_RUN) break;
             (void)selene_run_complete(run.run, i % 4);
@@ -369,14 +369,15 @@ static void use(selene_scheduler scheduler) {
 }
 
 static void try_salvage(const struct damage *damage) {
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_status status = selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings);
     if (status == SELENE_OK) {
         selene_options options = store_options(path("fresh"));
         selene_scheduler scheduler = 0;
         uint64_t count;
         selene_status opened = selene_scheduler_open(&options, &scheduler);
-        if (opened) bad(damage, "what was saved does not open: %s", selene_status_detail());
+        if (opened)
+            bad(damage, "what was saved does not open: %s", selene_error_last()->message.data);
         count = count_of(scheduler);
         /* What ended long ago, by its damaged record, may be gone at open. */
         if (count > findings.tasks || count + 3 < findings.tasks)
@@ -390,7 +391,7 @@ static void try_salvage(const struct damage *damage) {
         tally->saved += findings.tasks;
         tally->of += damage->image->most;
     } else {
-        if (!is_damage(status)) bad(damage, "%s", selene_status_detail());
+        if (!is_damage(status)) bad(damage, "%s", selene_error_last()->message.data);
         if (findings.tasks || findings.damaged) bad(damage, "findings of a call that failed");
         tally->not_salvaged++;
     }
@@ -409,7 +410,7 @@ static void play_damage(uint64_t number) {
 
     what_now = "check";
     checked = selene_store_check(path("store"), -1, NULL);
-    if (checked && !is_damage(checked)) bad(&damage, "%s", selene_status_detail());
+    if (checked && !is_damage(checked)) bad(&damage, "%s", selene_error_last()->message.data);
     check_kept(&damage);
 
     /* The dearest of all, so not each time. */
@@ -421,11 +422,12 @@ static void play_damage(uint64_t number) {
     what_now = "open";
     opened = selene_scheduler_open(&options, &scheduler);
     if ((checked == SELENE_OK) != (opened == SELENE_OK))
-        bad(&damage, "check answers %s, open %s: %s", selene_status_name(checked),
-            selene_status_name(opened), selene_status_detail());
+        bad(&damage, "check answers %s, open %s: %s", selene_name(SELENE_NAMES_STATUS, checked),
+            selene_name(SELENE_NAMES_STATUS, opened), selene_error_last()->message.data);
     if (opened) {
-        if (!is_damage(opened)) bad(&damage, "%s", selene_status_detail());
-        if (!strstr(selene_status_detail(), "store")) bad(&damage, "the file is not named");
+        if (!is_damage(opened)) bad(&damage, "%s", selene_error_last()->message.data);
+        if (!strstr(selene_error_last()->message.data, "store"))
+            bad(&damage, "the file is not named");
         tally->refused[damage.kind]++;
         check_kept(&damage);
     } else {
@@ -449,7 +451,8 @@ static void play_damage(uint64_t number) {
         what_now = "use";
         use(scheduler);
         what_now = "close";
-        if (selene_scheduler_close(scheduler, 0)) bad(&damage, "%s", selene_status_detail());
+        if (selene_scheduler_close(scheduler, 0))
+            bad(&damage, "%s", selene_error_last()->message.data);
     }
     free(damage.file.data);
     free(damage.log.data);

@@ -111,14 +111,14 @@ static int is_right(const struct fault *fault, selene_status status, int may_be_
 static void check_right(const struct fault *fault, selene_status status, const char *call,
                         int may_be_plain) {
     static const char *const words[] = {"full", "No space left", "I/O", "Input/output", "reopen"};
-    const char *detail = selene_status_detail();
+    const char *detail = selene_error_last()->message.data;
     int first = status == SELENE_ERROR_STORE_FULL ? 0 : status == SELENE_ERROR_STORE_IO ? 2 : 4;
     int is_told = (status != SELENE_ERROR_STORE_FULL && status != SELENE_ERROR_STORE_IO &&
                    status != SELENE_ERROR_OUTCOME_UNKNOWN) ||
                   strstr(detail, words[first]) || (first < 4 && strstr(detail, words[first + 1]));
     if (is_right(fault, status, may_be_plain) && is_told && strstr(detail, disk)) return;
-    fprintf(stderr, "%s answered %s: %s\n", call, selene_status_name(status),
-            selene_status_detail());
+    fprintf(stderr, "%s answered %s: %s\n", call, selene_name(SELENE_NAMES_STATUS, status),
+            selene_error_last()->message.data);
     check_fail();
 }
 
@@ -126,14 +126,15 @@ static void print_calls(const struct life *life) {
     if (!getenv("SELENE_TEST_CALLS")) return;
     for (uint64_t i = 0; i < life->answered; i++)
         fprintf(stderr, "  %" PRIu64 " %s: %s, at %" PRId64 " ms\n", i,
-                deed_names[life->deeds[i].kind], selene_status_name(life->deeds[i].status),
+                deed_names[life->deeds[i].kind],
+                selene_name(SELENE_NAMES_STATUS, life->deeds[i].status),
                 (life->deeds[i].clock - START) / MS);
 }
 
 /** While a store refuses nothing is to begin at once, and it is said when it is tried again (C19): within a second. */
 static int is_later(const struct player *player, const struct deed *deed,
                     const struct deed *of_twin) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     int64_t now = 0, at = (int64_t)deed->value;
     CHECK_OK(selene_scheduler_get(player->scheduler, &info));
     CHECK_OK(selene_scheduler_now(player->scheduler, &now));
@@ -144,7 +145,7 @@ static int is_later(const struct player *player, const struct deed *deed,
 /** Who is too late while a store refuses has failed with its next commit, and so has who comes after; the twin's have
  *  already. */
 static int is_behind(const struct player *player, const struct life *life) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     if (!life->character.hurried) return 0;
     CHECK_OK(selene_scheduler_get(player->scheduler, &info));
     return (info.troubles & SELENE_TROUBLE_STORE) != 0;
@@ -158,7 +159,7 @@ static void check_same(const struct player *twin, const struct player *player,
     const char *difference = records_difference(&expected, &got);
     if (difference) {
         fprintf(stderr, "after call %" PRIu64 " (%s, %s): %s\n", life->answered - 1,
-                deed_names[deed->kind], selene_status_name(deed->status), difference);
+                deed_names[deed->kind], selene_name(SELENE_NAMES_STATUS, deed->status), difference);
         print_calls(life);
         check_fail();
     }
@@ -280,8 +281,9 @@ static void play_case(const struct start *start, const struct fault *fault, uint
             fprintf(stderr,
                     "call %" PRIu64 " (%s) answered %s, %016" PRIx64
                     "; its twin (%s) %s, %016" PRIx64 "\n",
-                    i, deed_names[deed.kind], selene_status_name(deed.status), deed.value,
-                    deed_names[other.kind], selene_status_name(other.status), other.value);
+                    i, deed_names[deed.kind], selene_name(SELENE_NAMES_STATUS, deed.status),
+                    deed.value, deed_names[other.kind],
+                    selene_name(SELENE_NAMES_STATUS, other.status), other.value);
             print_calls(&life);
             check_fail();
         }

@@ -157,7 +157,7 @@ static void report(const struct line *line, uint64_t round, const char *problem)
         for (uint64_t i = 0; i < line->life.answered; i++)
             fprintf(stderr, "  %" PRIu64 " %s: %s, at %" PRId64 " ms\n", i,
                     deed_names[line->life.deeds[i].kind],
-                    selene_status_name(line->life.deeds[i].status),
+                    selene_name(SELENE_NAMES_STATUS, line->life.deeds[i].status),
                     (line->life.deeds[i].clock - START) / MS);
     fprintf(stderr, "the store is kept in %s\n", tools_folder);
     check_fail();

@@ -46,7 +46,7 @@ static void test_sequence(void) {
 }
 
 static uint64_t life_of(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.life;
 }
@@ -58,7 +58,7 @@ static void begin_and_tell(int descriptor) {
     selene_task task = task_of("one");
     selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
     selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step;
     uint64_t told[2];
     add_handler(scheduler, "work");
@@ -81,7 +81,7 @@ static void begin_and_die(void) {
 static void test_lives(void) {
     selene_scheduler scheduler;
     uint64_t first[2], life;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
     selene_cycle cycle = 0;
     int32_t step, reason;
@@ -168,7 +168,7 @@ static void set_life(const char *file, int64_t life) {
 /** Runs the one task of a scheduler up to its outcome; the token. */
 static selene_run run_one(selene_scheduler scheduler) {
     selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step, reason;
     clock_now += SELENE_HOUR;
@@ -242,7 +242,7 @@ static void test_lives_of_two(void) {
                                                                  : NULL);
             selene_task task = task_of("one");
             selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
-            selene_run_info run = SELENE_RUN_INFO_INIT;
+            selene_run_info run = SELENE_INIT(selene_run_info);
             selene_cycle cycle = 0;
             int32_t step;
             if (which == 2 && round % 3) {
@@ -338,7 +338,7 @@ static void test_wakeup(void) {
 static void test_closed_while_running(void) {
     selene_scheduler scheduler;
     selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_task_info *before, *after;
     selene_task task = once_of("one");
@@ -537,7 +537,7 @@ static void test_crash_chain(void) {
 static void begin_three_and_die(void) {
     selene_scheduler scheduler = open_store(path("store"));
     selene_window window = window_of(ANY_KIND, SELENE_MINUTE);
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     int32_t step;
     add_handler(scheduler, "work");

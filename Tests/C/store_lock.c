@@ -106,7 +106,7 @@ int unlink(const char *name) {
 
 /** The other process: opens the store as soon as it can, registers a task when it is told to, and is killed. */
 static void be_other(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     selene_task task = task_of("kept");
     char byte;
@@ -307,7 +307,7 @@ static void test_store_get(void) {
     selene_options options = store_options(NULL);
     selene_scheduler scheduler;
     selene_store_info *info = NULL;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     struct stat found;
     uint64_t pages, page_size, commits;
     int32_t schema;

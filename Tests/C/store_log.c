@@ -11,7 +11,7 @@
 static void test_log_damaged(void) {
     static struct bytes log, file;
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     uint64_t records;
     char *original;
@@ -30,7 +30,7 @@ static void test_log_damaged(void) {
         log.data[at] ^= 4;
         tree_read(&before);
         check_examined(SELENE_ERROR_STORE_CORRUPT, path("store"));
-        CHECK(strstr(selene_status_detail(), "-wal") != NULL);
+        CHECK(strstr(selene_error_last()->message.data, "-wal") != NULL);
         CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
         CHECK_TREE(&before);
         CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
@@ -57,7 +57,7 @@ static void test_log_alone(void) {
     static const size_t sizes[] = {0, 1, 50, 100, 511, 512, 1000, 4095};
     static struct bytes file;
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     new_folder();
     CHECK_INT(KILLED, in_child(leave_log_behind));
@@ -83,7 +83,7 @@ static void test_log_alone(void) {
 static void test_log_damaged_within(void) {
     static struct bytes log, file;
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     uint64_t refused = 0, opened = 0;
     const size_t step = (size_t)check_tasks(1, 3);
     size_t frame;
@@ -107,7 +107,7 @@ static void test_log_damaged_within(void) {
         } else {
             CHECK_INT(0, opened);
             refused++;
-            CHECK(strstr(selene_status_detail(), "-wal") != NULL);
+            CHECK(strstr(selene_error_last()->message.data, "-wal") != NULL);
             CHECK_STATUS(SELENE_ERROR_STORE_CORRUPT, open_quietly(path("store")));
             CHECK_TREE(&before);
             CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
@@ -145,7 +145,7 @@ static void add_to_sums(const unsigned char *bytes, size_t size, int is_big, uin
 static void test_log_of_another_page(void) {
     static const uint32_t pages[] = {UINT32_MAX, INT32_MAX, 1 << 20, 0};
     static struct bytes log, file;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     unsigned char *frame;
     size_t page;
     int is_big;

@@ -23,7 +23,7 @@ static selene_status put(selene_scheduler scheduler, const char *prefix, int cou
 }
 
 static uint64_t tasks_in(const char *file) {
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     CHECK_OK(selene_store_check(file, -1, &findings));
     return findings.tasks;
 }
@@ -125,7 +125,7 @@ static int most_posix_locks(const char *file) {
 
 static selene_status (*copy_open)(const selene_options *, selene_scheduler *);
 static selene_status (*copy_check)(const char *, int64_t, selene_store_findings *);
-static const char *(*copy_detail)(void);
+static const selene_error *(*copy_error)(void);
 
 static void *function_of(void *library, const char *name) {
     void *found = dlsym(library, name);
@@ -138,7 +138,7 @@ static void load_copy(void) {
     Dl_info info;
     struct bytes library;
     void *copy;
-    void *known = dlsym(RTLD_DEFAULT, "selene_status_name");
+    void *known = dlsym(RTLD_DEFAULT, "selene_name");
     CHECK(known && dladdr(known, &info));
     library = read_bytes(info.dli_fname);
     CHECK(library.size != SIZE_MAX);
@@ -148,7 +148,7 @@ static void load_copy(void) {
     CHECK(copy != NULL);
     *(void **)&copy_open = function_of(copy, "selene_scheduler_open");
     *(void **)&copy_check = function_of(copy, "selene_store_check");
-    *(void **)&copy_detail = function_of(copy, "selene_status_detail");
+    *(void **)&copy_error = function_of(copy, "selene_error_last");
     CHECK(*(void **)&copy_open != function_of(RTLD_DEFAULT, "selene_scheduler_open"));
 }
 
@@ -163,7 +163,7 @@ static void host_with_a_plugin(void) {
     CHECK(locks > 0);
     for (int i = 0; i < 5; i++) {
         CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, copy_open(&options, &other));
-        CHECK(strstr(copy_detail(), "in this process") != NULL);
+        CHECK(strstr(copy_error()->message.data, "in this process") != NULL);
         CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, copy_check(shared_path, -1, NULL));
         /* /proc/locks leaves lines out while other processes take and release locks. */
         WAIT_UNTIL(posix_locks(shared_path) == locks);
@@ -245,7 +245,7 @@ static void test_only_sqlite(void) {
     told_at_once();
     told_locked_by_open();
     snprintf(number, sizeof number, "process %ld (", (long)owner);
-    CHECK(strstr(selene_status_detail(), number) != NULL);
+    CHECK(strstr(selene_error_last()->message.data, number) != NULL);
     CHECK(kill(owner, SIGKILL) == 0 && waitpid(owner, &status, 0) == owner);
     CHECK_OK(open_quietly(shared_path));
 }
@@ -280,15 +280,15 @@ static void is_named(void) {
     name[strcspn(name, "\n")] = 0;
     snprintf(expected, sizeof expected, ": open in process %ld (%s)", (long)getppid(), name);
     told_locked_by_open();
-    if (!strstr(selene_status_detail(), expected)) {
-        fprintf(stderr, "expected %s, got %s\n", expected, selene_status_detail());
+    if (!strstr(selene_error_last()->message.data, expected)) {
+        fprintf(stderr, "expected %s, got %s\n", expected, selene_error_last()->message.data);
         check_fail();
     }
     CHECK_STATUS(SELENE_ERROR_STORE_LOCKED, selene_store_check(shared_path, -1, NULL));
-    CHECK(strstr(selene_status_detail(), expected) != NULL);
+    CHECK(strstr(selene_error_last()->message.data, expected) != NULL);
     CHECK_STATUS(SELENE_ERROR_STORE_LOCKED,
                  selene_store_salvage(shared_path, -1, path("fresh"), -1, NULL));
-    CHECK(strstr(selene_status_detail(), expected) != NULL);
+    CHECK(strstr(selene_error_last()->message.data, expected) != NULL);
 }
 
 static void test_names_owner(void) {
@@ -455,7 +455,7 @@ static void test_outcome(void) {
     selene_scheduler scheduler = begin_working(2);
     selene_window window = window_of(ANY_KIND, S);
     selene_cycle cycle = 0;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = 0;
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));

@@ -21,7 +21,7 @@ static int64_t test_clock(void *context) {
 }
 
 static selene_scheduler open_at(const char *file, int64_t at) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     now = at;
     options.path = (selene_text){file, -1};
@@ -64,8 +64,8 @@ static void check_grid(selene_scheduler scheduler, const char *id, int64_t ancho
 }
 
 static selene_run begin_run(selene_scheduler scheduler, selene_cycle *cycle) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int32_t step = 0;
     window.kinds = SELENE_KIND_PROCESSING;
     CHECK_OK(selene_cycle_begin(scheduler, &window, cycle));
@@ -81,7 +81,7 @@ static void run_once(selene_scheduler scheduler, int32_t outcome) {
 }
 
 static void register_hourly(selene_scheduler scheduler, int32_t existing) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = SELENE_TEXT("hourly");
     task.kind = SELENE_KIND_PROCESSING;
     task.schedule = SELENE_SCHEDULE_PERIODIC;
@@ -133,8 +133,8 @@ static void test_older(void) {
     char file[PATH];
     selene_scheduler scheduler;
     selene_task_info *info;
-    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
-    selene_signal signal = SELENE_SIGNAL_INIT;
+    selene_scheduler_info counts = SELENE_INIT(selene_scheduler_info);
+    selene_signal signal = SELENE_INIT(selene_signal);
     strcpy(file, path("store"));
     copy_file("Tests/vectors/schema2.store", file);
     scheduler = with_handler(open_at(file, WRITTEN + 7 * SELENE_MINUTE), "anchored");
@@ -171,7 +171,6 @@ static void test_older(void) {
 
 /* Each field at its place: a number that were read for another would show. */
 static void test_fields(void) {
-    const selene_task defaults = SELENE_TASK_INIT;
     char file[PATH];
     selene_scheduler scheduler;
     selene_task_info *info;
@@ -202,13 +201,13 @@ static void test_fields(void) {
     selene_free(info);
     info = info_of(scheduler, "plain");
     CHECK_INT(SELENE_STATE_ENQUEUED, info->state);
-    CHECK_INT(defaults.kind, info->kind);
-    CHECK_INT(defaults.priority, info->priority);
+    CHECK_INT(SELENE_KIND_REFRESH, info->kind);
+    CHECK_INT(SELENE_PRIORITY_NORMAL, info->priority);
     CHECK_INT(SELENE_EXISTING_UPDATE, info->existing);
     CHECK_INT(SELENE_BACKOFF_NONE, info->backoff);
-    CHECK_INT(defaults.response_window, info->response_window);
+    CHECK_INT(3, info->response_window);
     CHECK_INT(5 * S, info->expected_response); /* the default of then */
-    CHECK_INT(defaults.backoff_delay, info->backoff_delay);
+    CHECK_INT(30 * S, info->backoff_delay);
     CHECK_INT(WRITTEN, info->registered_at);
     selene_free(info);
     CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -244,8 +243,8 @@ static void check_conditions(selene_scheduler scheduler) {
 
 /** What a store of schema 6 or 7 has, as it is found a minute after its process was killed. */
 static void check_work_model(selene_scheduler scheduler, int has_waits) {
-    selene_scheduler_info counts = SELENE_SCHEDULER_INFO_INIT;
-    selene_group_info group = SELENE_GROUP_INFO_INIT;
+    selene_scheduler_info counts = SELENE_INIT(selene_scheduler_info);
+    selene_group_info group = SELENE_INIT(selene_group_info);
     selene_task_output *output = NULL;
     selene_waits *waits = NULL;
     const int64_t begun = INT64_C(1700000250) * S;

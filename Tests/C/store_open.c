@@ -217,7 +217,7 @@ static void test_read_only_folder(void) {
 
 static void nobody_checks(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     become_nobody();
     tree_read(&before);
     CHECK_OK(selene_store_check(path("store"), -1, &findings));
@@ -344,7 +344,7 @@ enum { USER_VERSION = 60, APPLICATION_ID = 68 };
 
 /** Salvage goes by the rows, whatever the header says: all of them are there. */
 static void check_saved(uint64_t records) {
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
     CHECK_INT(records, findings.tasks);
     CHECK_INT(0, findings.damaged);

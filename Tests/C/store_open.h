@@ -27,9 +27,9 @@ CHECK_UNUSED static const char *name_in(const char *file) {
 CHECK_UNUSED static void check_detail(const char *file) {
     static char whole[PATH_MAX];
     if (realpath(file, whole)) file = whole;
-    if (strstr(selene_status_detail(), name_in(file))) return;
+    if (strstr(selene_error_last()->message.data, name_in(file))) return;
     fprintf(stderr, "the detail text does not name %s: \"%s\"\n", name_in(file),
-            selene_status_detail());
+            selene_error_last()->message.data);
     check_fail();
 }
 
@@ -115,7 +115,7 @@ CHECK_UNUSED static void leave_log_behind(void) {
 /** Checking must answer so, name the file, and leave everything as it was. */
 CHECK_UNUSED static void check_examined(selene_status expected, const char *file) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     tree_read(&before);
     CHECK_STATUS(expected, selene_store_check(file, -1, &findings));
     check_detail(file);

@@ -136,7 +136,7 @@ CHECK_UNUSED static int64_t play_clock(void *context) {
 
 /** Limits, jitter and such, as chosen by the seed. */
 static selene_options play_options(struct character character) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     uint64_t nature = character.seed;
     options.flags = chance(&nature) % 2 ? SELENE_OPTIONS_HOLD : 0;
     if (character.relaxed) options.flags |= SELENE_OPTIONS_RELAXED;
@@ -144,7 +144,8 @@ static selene_options play_options(struct character character) {
     options.max_pending_processing = 2 + (uint32_t)chance_below(&nature, 8);
     options.minimum_interval_refresh = chance(&nature) % 2 ? 200 * MS : 0;
     options.backoff_jitter = chance(&nature) % 4 ? 0 : 300;
-    options.expedited_quota = chance(&nature) % 4 ? (int64_t)chance_below(&nature, 60) * S : 0;
+    options.expedited_quota =
+        none_of(chance(&nature) % 4 ? (int64_t)chance_below(&nature, 60) * S : 0);
     options.seed = 7;
     return options;
 }
@@ -217,18 +218,18 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random, int 
     static const selene_text tags[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
     selene_task *task = &out->task;
     uint64_t number = chance_below(random, 14);
-    *task = (selene_task)SELENE_TASK_INIT;
+    *task = (selene_task)SELENE_INIT(selene_task);
     snprintf(out->id, sizeof out->id, "t%d", (int)number);
     task->id = (selene_text){out->id, -1};
     task->handler = chance(random) % 12 ? SELENE_TEXT("work") : SELENE_TEXT("nobody");
     task->kind = 1 + (int32_t)((number + (chance(random) % 8 == 0)) % 2);
-    task->schedule = (int32_t)chance_below(random, 3);
+    task->schedule = 1 + (int32_t)chance_below(random, 3);
     if (chance(random) % 5 == 0) task->schedule = SELENE_SCHEDULE_ONCE;
     task->priority = 1 + (int32_t)chance_below(random, 5);
-    task->existing = (int32_t)chance_below(random, 6) - 1;
+    task->existing = (int32_t)chance_below(random, 6);
     task->recurrence = (int32_t)chance_below(random, 3);
-    task->backoff = (int32_t)chance_below(random, 4) - 1;
-    task->response_window = (int32_t)chance_below(random, 6);
+    task->backoff = (int32_t)chance_below(random, 4);
+    task->response_window = (int32_t)none_of(chance_below(random, 6));
     task->max_attempts = (uint32_t)chance_below(random, 4);
     task->constraints = chance(random) % 4 ? 0 : (uint32_t)chance_below(random, 4);
     task->tag_count = (uint32_t)chance_below(random, 3);
@@ -240,7 +241,7 @@ CHECK_UNUSED static void play_task(struct play_task *out, uint64_t *random, int 
     for (uint32_t i = 0; i < task->condition_count; i++)
         out->conditions[i] = tags[(chance(random) + i) % 3];
     task->conditions = out->conditions;
-    task->expected_response = (int64_t)chance_below(random, 3000) * MS;
+    task->expected_response = none_of((int64_t)chance_below(random, 3000) * MS);
     task->initial_delay = chance(random) % 3 ? 0 : (int64_t)chance_below(random, 4000) * MS;
     task->period = (1 + (int64_t)chance_below(random, 100000)) * MS;
     task->flex =
@@ -297,7 +298,8 @@ static void play_condition(struct player *player, uint64_t *random, const char *
 /** Sets a group, called as a tag is. */
 static void play_group(struct player *player, uint64_t *random, const char *name,
                        struct deed *deed) {
-    selene_group_info before = SELENE_GROUP_INFO_INIT, after = SELENE_GROUP_INFO_INIT;
+    selene_group_info before = SELENE_INIT(selene_group_info),
+                      after = SELENE_INIT(selene_group_info);
     selene_status known = selene_group_get(player->scheduler, name, -1, &before);
     switch (chance_below(random, 4)) {
     case 0:
@@ -365,7 +367,7 @@ static void play_batch(struct player *player, uint64_t *random, struct deed *dee
 }
 
 static void play_begin(struct player *player, uint64_t *random, struct deed *deed) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     char id[16];
     int free_slot = -1;
     for (int i = PLAY_CYCLES; i-- > 0;)
@@ -398,7 +400,7 @@ static int play_some_cycle(const struct player *player, uint64_t *random) {
 }
 
 static void play_next(struct player *player, int at, struct deed *deed) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1, reason = 0;
     int64_t wake_at = 0;
     struct flight *flight;

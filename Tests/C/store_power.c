@@ -125,7 +125,7 @@ static struct tally lose_often(uint64_t points, int relaxed, int lies) {
             if (getenv("SELENE_TEST_CALLS"))
                 for (uint64_t i = 0; i < life.answered; i++)
                     fprintf(stderr, "  %" PRIu64 " %s: %s\n", i, deed_names[life.deeds[i].kind],
-                            selene_status_name(life.deeds[i].status));
+                            selene_name(SELENE_NAMES_STATUS, life.deeds[i].status));
             fprintf(stderr, "the store is kept in %s\n", tools_folder);
             check_fail();
         }

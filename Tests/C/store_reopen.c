@@ -62,8 +62,8 @@ static void test_extremes(void) {
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     task = task_of("i");
     task.handler = (selene_text){NULL, 0};
-    task.expected_response = 0;
-    task.response_window = 0;
+    task.expected_response = SELENE_NONE;
+    task.response_window = SELENE_NONE;
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
     task = task_of("\xF0\x9F\x8C\x99\x01\x7F");
     CHECK_OK(selene_task_register(scheduler, &task, NULL));
@@ -230,7 +230,7 @@ static void test_prune_and_reset(void) {
 /* ---- other options --------------------------------------------------------- */
 
 static uint64_t held_count(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.held;
 }
@@ -337,7 +337,7 @@ static void test_permitted(void) {
 static void test_not_kept(void) {
     selene_scheduler scheduler;
     selene_task task = task_of("one");
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     uint32_t satisfied = 9, by_host = 9;
     new_folder();
     scheduler = open_store(path("store"));
@@ -366,7 +366,7 @@ static uint64_t twin_seed;
 
 static selene_task twin_task(uint64_t *random, char *id) {
     static const selene_text tags[] = {{"red", 3}, {"green", 5}, {"blue", 4}};
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     uint64_t number = chance_below(random, 14);
     snprintf(id, 32, "task.%d", (int)number);
     task.id = (selene_text){id, -1};
@@ -375,23 +375,24 @@ static selene_task twin_task(uint64_t *random, char *id) {
     task.kind = (number + (chance_below(random, 12) == 0)) % 3 ? SELENE_KIND_REFRESH
                                                                : SELENE_KIND_PROCESSING;
     task.schedule = (int32_t)((number + (chance_below(random, 12) == 0)) % 5);
-    if (task.schedule > 2) task.schedule = SELENE_SCHEDULE_ONCE;
+    if (task.schedule == 0) task.schedule = SELENE_SCHEDULE_STANDING;
+    else if (task.schedule > 2) task.schedule = SELENE_SCHEDULE_ONCE;
     task.priority = 1 + (int32_t)chance_below(random, 5);
-    task.existing = (int32_t)chance_below(random, 6) - 1;
+    task.existing = (int32_t)chance_below(random, 6);
     task.recurrence = (int32_t)chance_below(random, 2);
-    task.backoff = (int32_t)chance_below(random, 4) - 1;
-    task.response_window = (int32_t)chance_below(random, 5);
+    task.backoff = (int32_t)chance_below(random, 4);
+    task.response_window = (int32_t)none_of(chance_below(random, 5));
     task.max_attempts = (uint32_t)chance_below(random, 4);
     task.constraints = (uint32_t)chance_below(random, 8) == 0 ? SELENE_CONSTRAINT_NETWORK : 0;
     task.tag_count = (uint32_t)chance_below(random, 3);
     task.tags = tags + chance_below(random, 2);
-    task.expected_response = (int64_t)chance_below(random, 20) * S;
+    task.expected_response = none_of((int64_t)chance_below(random, 20) * S);
     if (chance_below(random, 4) == 0) task.initial_delay = (int64_t)chance_below(random, 100) * S;
     if (task.schedule == SELENE_SCHEDULE_PERIODIC) {
         task.period = SELENE_MINUTE * (1 + (int64_t)chance_below(random, 20));
         if (chance_below(random, 3) == 0) task.flex = (int64_t)chance_below(random, 60) * S;
     }
-    task.backoff_delay = (int64_t)chance_below(random, 60) * S;
+    task.backoff_delay = none_of((int64_t)chance_below(random, 60) * S);
     task.input = "0123456789";
     task.input_length = (int64_t)chance_below(random, 11);
     return task;
@@ -443,7 +444,7 @@ static void twin_cycle(selene_scheduler *twins, uint64_t *random) {
     CHECK_STATUS(expected, selene_cycle_begin(twins[1], &window, &cycles[1]));
     if (expected) return;
     for (;;) {
-        selene_run_info runs[2] = {SELENE_RUN_INFO_INIT, SELENE_RUN_INFO_INIT};
+        selene_run_info runs[2] = {SELENE_INIT(selene_run_info), SELENE_INIT(selene_run_info)};
         int32_t steps[2];
         uint64_t choice = chance_below(random, 12);
         CHECK_OK(selene_cycle_next(cycles[0], &steps[0], &runs[0], NULL));
@@ -483,7 +484,7 @@ static selene_options twin_options(const char *file) {
     options.max_pending_refresh = 4;
     options.max_pending_processing = 2;
     options.backoff_jitter = 700;
-    options.minimum_backoff = 0;
+    options.minimum_backoff = SELENE_NONE;
     options.minimum_interval_refresh = 20 * S;
     options.seed = 99;
     return options;

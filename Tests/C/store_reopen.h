@@ -23,14 +23,15 @@ CHECK_UNUSED static selene_task_info *info_of(selene_scheduler scheduler, const 
 CHECK_UNUSED static void check_state(selene_scheduler scheduler, const char *id, int32_t state) {
     selene_task_info *info = info_of(scheduler, id);
     if (info->state != state) fprintf(stderr, "%s: ", id);
-    CHECK_STRING(selene_state_name(state), selene_state_name(info->state));
+    CHECK_STRING(selene_name(SELENE_NAMES_STATE, state),
+                 selene_name(SELENE_NAMES_STATE, info->state));
     selene_free(info);
 }
 
 CHECK_UNUSED static const selene_reason *reason_of(selene_scheduler scheduler, const char *id,
                                                    int32_t reason) {
     static selene_explanation why;
-    why = (selene_explanation)SELENE_EXPLANATION_INIT;
+    why = (selene_explanation)SELENE_INIT(selene_explanation);
     CHECK_OK(selene_task_explain(scheduler, id, -1, &why));
     for (uint32_t i = 0; i < why.reason_count; i++)
         if (why.reasons[i].reason == reason) return &why.reasons[i];
@@ -47,7 +48,8 @@ CHECK_UNUSED static void register_task(selene_scheduler scheduler, selene_task t
                                        int32_t expected) {
     int32_t disposition = -1;
     CHECK_OK(selene_task_register(scheduler, &task, &disposition));
-    CHECK_STRING(selene_disposition_name(expected), selene_disposition_name(disposition));
+    CHECK_STRING(selene_name(SELENE_NAMES_DISPOSITION, expected),
+                 selene_name(SELENE_NAMES_DISPOSITION, disposition));
 }
 
 /* ---- events ------------------------------------------------------------------- */

@@ -78,7 +78,7 @@ static uint64_t work(selene_scheduler scheduler, int is_full) {
     if (is_full && status == SELENE_ERROR_STORE_FULL) return 0;
     CHECK_OK(status);
     for (;;) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t step = SELENE_STEP_DONE;
         status = selene_cycle_next(cycle, &step, &info, NULL);
         if (is_full && status == SELENE_ERROR_STORE_FULL) {
@@ -124,7 +124,7 @@ static void live(int megabytes) {
     for (int round = 0; round < 200; round++)
         CHECK_INT(SENSORS, work(scheduler, 0));
     for (int round = 0; round < 60; round++) {
-        selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+        selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
         int64_t room = fill_disk();
         if (room < least) least = room;
         /* Checkpoints free the space of the log, which is enough for a while. */
@@ -138,7 +138,7 @@ static void live(int megabytes) {
             (void)work(scheduler, 1);
         }
         if (has_refused) {
-            selene_explanation why = SELENE_EXPLANATION_INIT;
+            selene_explanation why = SELENE_INIT(selene_explanation);
             CHECK_OK(selene_task_explain(scheduler, "sensor 3", -1, &why));
             CHECK_INT(SELENE_REASON_STORE_REFUSES, why.reasons[why.reason_count - 1].reason);
         }

@@ -17,8 +17,8 @@
 
 static void test_check_whole(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
-    selene_store_findings small = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
+    selene_store_findings small = SELENE_INIT(selene_store_findings);
     uint64_t records;
     new_folder();
     records = make_store(path("store"), TASKS);
@@ -38,7 +38,7 @@ static void test_check_whole(void) {
 /** A store whose process was killed: what its log holds counts, and stays where it is. */
 static void test_check_with_log(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     uint64_t records;
     new_folder();
@@ -84,7 +84,7 @@ static void test_backup(void) {
     selene_scheduler scheduler, copy;
     selene_task task = task_of("afterwards");
     selene_cycle cycle = 0;
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     selene_task_info *info = NULL;
     int32_t step;
     char *before;
@@ -173,7 +173,7 @@ static void test_backup_refusals(void) {
 
 static void test_salvage_whole(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     uint64_t records, sequence = 0;
     char *original;
@@ -215,7 +215,7 @@ static void test_salvage_whole(void) {
 
 static void test_salvage_with_log(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     new_folder();
     CHECK_INT(KILLED, in_child(leave_log_behind));
@@ -234,7 +234,7 @@ static void test_salvage_with_log(void) {
 /** SQLite keeps the log beside the file to which a link leads. */
 static void test_link(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     new_folder();
     CHECK_INT(KILLED, in_child(leave_log_behind));
@@ -269,7 +269,7 @@ static void test_salvage_damaged(void) {
     page = page_size_of(&bytes);
     for (size_t at = page; at < bytes.size; at += page) {
         static struct tree before;
-        selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+        selene_store_findings findings = SELENE_INIT(selene_store_findings);
         selene_status status;
         unsigned char *copy = malloc(bytes.size);
         CHECK(copy != NULL);
@@ -304,7 +304,7 @@ static void test_salvage_damaged(void) {
 
 /** Salvages the bytes as a store; all records of the original are there, and so many rows were damaged. */
 static selene_scheduler saved(const struct bytes *bytes, uint64_t damaged) {
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     write_bytes(path("store"), bytes->data, bytes->size);
     unlink(path("fresh"));
@@ -421,7 +421,7 @@ static void make_older(const char *sql) {
 
 static void test_older(void) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_scheduler scheduler;
     selene_store_info *info = NULL;
     uint64_t records;
@@ -468,7 +468,7 @@ static void run_on(const char *file, const char *sql) {
 }
 
 static uint32_t limit_of(selene_scheduler scheduler, const char *name) {
-    selene_group_info info = SELENE_GROUP_INFO_INIT;
+    selene_group_info info = SELENE_INIT(selene_group_info);
     selene_status status = selene_group_get(scheduler, name, -1, &info);
     return status == SELENE_OK ? info.limit : 0;
 }
@@ -483,7 +483,7 @@ static void test_groups(void) {
         "UPDATE task_group SET place = 9 WHERE name = 'second'",
         "UPDATE task_group SET most = -1 WHERE name = 'second'"};
     selene_scheduler scheduler;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_store_info *info = NULL;
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         new_folder();
@@ -556,8 +556,8 @@ static void test_conditions(void) {
         "UPDATE condition SET checksum = checksum + 1 WHERE name = 'second'",
         "UPDATE condition SET place = 9 WHERE name = 'second'"};
     selene_scheduler scheduler;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
-    selene_task task = SELENE_TASK_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
+    selene_task task = SELENE_INIT(selene_task);
     selene_text asked[2] = {SELENE_TEXT("first"), SELENE_TEXT("nobody's")};
     selene_task_ids *missing = NULL;
     task.id = SELENE_TEXT("asks");
@@ -617,7 +617,7 @@ static void test_pauses(void) {
         "UPDATE pause SET processing = 7 WHERE pool = 'second'",
         "UPDATE pause SET checksum = checksum + 1 WHERE pool = 'second'",
         "UPDATE pause SET place = 9 WHERE pool = 'second'"};
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     selene_pauses *pauses = NULL;
     selene_scheduler scheduler;
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
@@ -670,7 +670,7 @@ static void test_waits(void) {
                                           "UPDATE wait_log SET entries = x'0102030405060708'",
                                           "UPDATE wait_log SET place = place + 100",
                                           "UPDATE wait_log SET entries = substr(entries, 1, 16)"};
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         new_folder();
         make_store(path("store"), 10);
@@ -697,7 +697,7 @@ static void test_salvage_again(void) {
 static void check_not_saved(selene_status expected, const char *damaged, const char *fresh,
                             const char *named) {
     static struct tree before;
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     tree_read(&before);
     CHECK_STATUS(expected, selene_store_salvage(damaged, -1, fresh, -1, &findings));
     check_detail(named);

@@ -280,7 +280,7 @@ static void test_way(void) {
 static void copy_library(void) {
     Dl_info info;
     struct bytes library;
-    void *known = dlsym(RTLD_DEFAULT, "selene_status_name");
+    void *known = dlsym(RTLD_DEFAULT, "selene_name");
     CHECK(known && dladdr(known, &info));
     library = read_bytes(info.dli_fname);
     CHECK(library.size != SIZE_MAX);

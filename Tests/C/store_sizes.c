@@ -29,7 +29,7 @@ static void new_log(void) {
 }
 
 static uint64_t salvaged(void) {
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
     unlink(path("fresh"));
     CHECK_OK(selene_store_salvage(path("store"), -1, path("fresh"), -1, &findings));
     CHECK_OK(open_quietly(path("fresh")));

@@ -275,7 +275,7 @@ CHECK_UNUSED static int64_t host_clock(void *context) {
 
 /** Options of a scheduler that lives in a file and on the host's clock. */
 CHECK_UNUSED static selene_options store_options(const char *file) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.path = (selene_text){file, file ? (int64_t)strlen(file) : 0};
     options.clock = host_clock;
     options.max_pending_refresh = SELENE_UNLIMITED;
@@ -306,7 +306,7 @@ CHECK_UNUSED static void add_handler(selene_scheduler scheduler, const char *nam
 
 /** A task of an id, with the handler "work". */
 CHECK_UNUSED static selene_task task_of(const char *id) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = (selene_text){id, -1};
     task.schedule = SELENE_SCHEDULE_STANDING;
     task.handler = SELENE_TEXT("work");
@@ -324,7 +324,7 @@ CHECK_UNUSED static uint64_t commits_of(selene_scheduler scheduler) {
 
 /** How many records there are, waiting ones included. */
 CHECK_UNUSED static uint64_t count_of(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.enqueued + info.held + info.blocked + info.running + info.succeeded + info.failed +
            info.cancelled;
@@ -351,7 +351,7 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
     uint64_t count = 0;
     CHECK_OK(selene_cycle_begin(scheduler, &window, &cycle));
     for (;;) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t step = SELENE_STEP_DONE, outcome;
         int64_t takes = 0;
         CHECK_OK(selene_cycle_next(cycle, &step, &info, NULL));
@@ -369,7 +369,7 @@ CHECK_UNUSED static uint64_t pull(selene_scheduler scheduler, selene_window wind
 }
 
 CHECK_UNUSED static selene_window window_of(uint32_t kinds, int64_t budget) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.kinds = kinds;
     window.flags = SELENE_WINDOW_FROZEN;
     window.budget = budget;
@@ -394,7 +394,7 @@ CHECK_UNUSED static void dump_groups(FILE *out, selene_scheduler scheduler) {
     selene_task_ids *names = NULL;
     CHECK_OK(selene_group_list(scheduler, &names));
     for (uint64_t i = 0; i < names->count; i++) {
-        selene_group_info info = SELENE_GROUP_INFO_INIT;
+        selene_group_info info = SELENE_INIT(selene_group_info);
         CHECK_OK(selene_group_get(scheduler, names->ids[i].data, names->ids[i].length, &info));
         fprintf(out, "group %s limit=%u paused=%u waiting=%" PRIu64 "\n", names->ids[i].data,
                 info.limit, info.paused, info.waiting);
@@ -430,8 +430,8 @@ CHECK_UNUSED static void dump_info(FILE *out, const selene_task_info *info) {
     fprintf(out,
             " state=%s attempts=%u outcome=%d stop=%d generation=%u sequence=%" PRIu64
             " appended=%" PRIu64,
-            selene_state_name(info->state), info->attempts, info->last_outcome, info->stop_reason,
-            info->generation, info->sequence, info->appended);
+            selene_name(SELENE_NAMES_STATE, info->state), info->attempts, info->last_outcome,
+            info->stop_reason, info->generation, info->sequence, info->appended);
     fprintf(out,
             " expected=%" PRId64 " delay=%" PRId64 " period=%" PRId64 " flex=%" PRId64
             " backoff_delay=%" PRId64,
@@ -496,7 +496,7 @@ CHECK_UNUSED static char *dump_all(selene_scheduler scheduler) {
     char *text = NULL, *tasks = dump_tasks(scheduler);
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_window window = window_of(ANY_KIND, SELENE_DAY);
     selene_plan *plan = NULL;
     int64_t at = 0, now = 0;
@@ -555,16 +555,16 @@ CHECK_UNUSED static void check_dumps(char *expected, char *got, const char *file
 CHECK_UNUSED static selene_task some_task(int number) {
     static char id[64], input[600];
     static const selene_text tags[] = {{"red", 3}, {"grün", 5}, {"blue sky", 8}, {"\x01", 1}};
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id.data = id;
     task.id.length = snprintf(id, sizeof id, "task.%03d%s", number, number % 7 ? "" : " ü/?#%");
     if (number % 5) task.handler = SELENE_TEXT("work");
     task.kind = number % 3 ? SELENE_KIND_REFRESH : SELENE_KIND_PROCESSING;
-    task.schedule = number % 4 < 3 ? number % 4 : SELENE_SCHEDULE_ONCE;
+    task.schedule = number % 4 < 3 ? 1 + number % 4 : SELENE_SCHEDULE_ONCE;
     task.priority = 1 + number % 5;
     task.recurrence = number % 2;
-    task.backoff = number % 4 - 1;
-    task.response_window = number % 31;
+    task.backoff = number % 4;
+    task.response_window = (int32_t)none_of(number % 31);
     task.max_attempts = (uint32_t)(number % 6);
     task.constraints = (uint32_t)(number % 4);
     task.tag_count = (uint32_t)(number % 5);

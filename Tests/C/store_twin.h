@@ -295,7 +295,7 @@ CHECK_UNUSED static struct records after_the_end(struct player *player, int64_t 
                                                  const struct deaths *deaths,
                                                  const struct records *got) {
     struct records before = records_of(player->scheduler), after, ended, kept = {NULL, 0, 0};
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     int64_t end = player->clock + 1;
     // Whether a task with a latest begin is tried again depends on the instant of that.
@@ -481,12 +481,12 @@ CHECK_UNUSED static const char *replay(const struct life *life, uint64_t count,
         if (i >= life->answered || deed.kind == DEED_BACKUP) continue;
         if (deed.kind != life->deeds[i].kind || deed.status != life->deeds[i].status ||
             deed.value != life->deeds[i].value) {
-            snprintf(play_problem, sizeof play_problem,
-                     "call %" PRIu64 " (%s) answered %s, %016" PRIx64
-                     "; its twin (%s) %s, %016" PRIx64,
-                     i, deed_names[life->deeds[i].kind], selene_status_name(life->deeds[i].status),
-                     life->deeds[i].value, deed_names[deed.kind], selene_status_name(deed.status),
-                     deed.value);
+            snprintf(
+                play_problem, sizeof play_problem,
+                "call %" PRIu64 " (%s) answered %s, %016" PRIx64 "; its twin (%s) %s, %016" PRIx64,
+                i, deed_names[life->deeds[i].kind],
+                selene_name(SELENE_NAMES_STATUS, life->deeds[i].status), life->deeds[i].value,
+                deed_names[deed.kind], selene_name(SELENE_NAMES_STATUS, deed.status), deed.value);
             return play_problem;
         }
     }
@@ -525,7 +525,7 @@ static int expects_expedited(selene_scheduler scheduler) {
 /** Tries what cannot be read from the records: last begins, last sequence. */
 CHECK_UNUSED static struct finding look_behind(selene_scheduler scheduler) {
     struct finding out;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_task task = task_of("probe");
     selene_task_info *info = NULL;
     selene_cycle cycle = 0;
@@ -576,8 +576,9 @@ static const char *life_difference(const struct life *life, uint64_t count, int6
         snprintf(play_problem, sizeof play_problem,
                  "begin should answer %s, answers %s; the next sequence should be %" PRIu64
                  ", is %" PRIu64,
-                 selene_status_name(found.begins), selene_status_name(behind.begins),
-                 found.next_sequence, behind.next_sequence);
+                 selene_name(SELENE_NAMES_STATUS, found.begins),
+                 selene_name(SELENE_NAMES_STATUS, behind.begins), found.next_sequence,
+                 behind.next_sequence);
         problem = play_problem;
     }
     return problem;
@@ -638,8 +639,8 @@ CHECK_UNUSED static const char *life_open(const struct life *life, const char *f
                                           int64_t clock, struct player *player, uint64_t *out_count,
                                           int64_t *out_opened_at) {
     static char problem[sizeof play_problem + 512];
-    selene_store_findings findings = SELENE_STORE_FINDINGS_INIT;
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_store_findings findings = SELENE_INIT(selene_store_findings);
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     struct records got;
     struct finding behind;
     const char *wrong;
@@ -647,14 +648,14 @@ CHECK_UNUSED static const char *life_open(const struct life *life, const char *f
     selene_status status;
     player->scheduler = 0;
     if (exists(file) && (status = selene_store_check(file, -1, &findings)) != SELENE_OK) {
-        snprintf(problem, sizeof problem, "check: %s: %s", selene_status_name(status),
-                 selene_status_detail());
+        snprintf(problem, sizeof problem, "check: %s: %s", selene_name(SELENE_NAMES_STATUS, status),
+                 selene_error_last()->message.data);
         return problem;
     }
     if (!exists(file) && (life->number || life->base)) return "the store is gone";
     if ((status = player_open(player, life->character, file, clock)) != SELENE_OK) {
-        snprintf(problem, sizeof problem, "open: %s: %s", selene_status_name(status),
-                 selene_status_detail());
+        snprintf(problem, sizeof problem, "open: %s: %s", selene_name(SELENE_NAMES_STATUS, status),
+                 selene_error_last()->message.data);
         return problem;
     }
     CHECK_OK(selene_scheduler_get(player->scheduler, &info));

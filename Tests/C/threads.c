@@ -50,8 +50,8 @@ static selene_status one_of(int line, const char *call, selene_status got, ...) 
         if (status == got) break;
     va_end(allowed);
     if (status != got) {
-        fprintf(stderr, "%s:%d: %s: got %s: %s\n", __FILE__, line, call, selene_status_name(got),
-                selene_status_detail());
+        fprintf(stderr, "%s:%d: %s: got %s: %s\n", __FILE__, line, call,
+                selene_name(SELENE_NAMES_STATUS, got), selene_error_last()->message.data);
         check_fail();
     }
     return got;
@@ -263,7 +263,7 @@ static void turn_handlers(uint64_t *random) {
 
 static void turn_register(uint64_t *random) {
     static const selene_text tags[TAGS] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     char id[16], handler[8];
     int32_t disposition = -1;
     snprintf(id, sizeof id, "task %u", (unsigned)below(random, TASKS));
@@ -271,7 +271,7 @@ static void turn_register(uint64_t *random) {
     task.id = (selene_text){id, -1};
     task.handler = (selene_text){handler, -1};
     task.kind = 1 + (int32_t)below(random, 2);
-    task.schedule = (int32_t)below(random, 3);
+    task.schedule = 1 + (int32_t)below(random, 3);
     task.priority = 1 + (int32_t)below(random, 5);
     task.existing = (int32_t)below(random, 6) - 1;
     task.backoff = (int32_t)below(random, 4) - 1;
@@ -283,7 +283,7 @@ static void turn_register(uint64_t *random) {
     if (below(random, 3) == 0) task.group = SELENE_TEXT("group");
     if (task.schedule == SELENE_SCHEDULE_PERIODIC)
         task.period = (1 + (int64_t)below(random, 5)) * SELENE_MILLISECOND;
-    task.expected_response = (int64_t)below(random, 5) * SELENE_MILLISECOND;
+    task.expected_response = none_of((int64_t)below(random, 5) * SELENE_MILLISECOND);
     task.input = id;
     task.input_length = (int64_t)strlen(id);
     if (ONE_OF(selene_task_register(scheduler, &task, &disposition), SELENE_OK,
@@ -406,7 +406,7 @@ static void receiver_destroy(void *pointer) {
 #define REFUSALS SELENE_OK, SELENE_ERROR_BUSY, SELENE_ERROR_UNAVAILABLE
 
 static selene_window random_window(uint64_t *random) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.kinds = 1 + (uint32_t)below(random, 3);
     window.lanes = 1 + (uint32_t)below(random, 4);
     window.budget = SELENE_MILLISECOND + (int64_t)below(random, 20 * SELENE_MILLISECOND);
@@ -416,7 +416,7 @@ static selene_window random_window(uint64_t *random) {
 
 static void turn_pull(uint64_t *random) {
     selene_window window = random_window(random);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_cycle cycle = 0;
     int32_t step = -1, turns;
@@ -493,8 +493,8 @@ static void turn_async(uint64_t *random) {
 /* ---- looking on --------------------------------------------------------------------------------------------- */
 
 static void turn_read(uint64_t *random) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
-    selene_explanation explanation = SELENE_EXPLANATION_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
+    selene_explanation explanation = SELENE_INIT(selene_explanation);
     selene_window window = random_window(random);
     selene_task_info *record = NULL;
     selene_task_ids *ids = NULL;
@@ -643,8 +643,8 @@ static void rest_run(selene_run run, const selene_run_info *info, void *context)
 
 /** At rest it works as ever: the next run is called. */
 static void check_rest(void) {
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_task task = SELENE_TASK_INIT;
+    selene_window window = SELENE_INIT(selene_window);
+    selene_task task = SELENE_INIT(selene_task);
     selene_report *report = NULL;
     int calls = 0;
     CHECK_OK(selene_scheduler_enable(scheduler, 3));
@@ -661,8 +661,8 @@ static void check_rest(void) {
 }
 
 static void test_one_scheduler(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_task_ids *ids = NULL;
     pthread_t threads[COUNT(turns)];
     uint64_t random, k, records = 0, uncalled = 0, limit;
@@ -673,7 +673,7 @@ static void test_one_scheduler(void) {
     options.flags = SELENE_OPTIONS_HOLD;
     options.max_pending_refresh = 12;
     options.max_pending_processing = 12;
-    options.minimum_backoff = 0;
+    options.minimum_backoff = SELENE_NONE;
     options.maximum_backoff = 2 * SELENE_MILLISECOND;
     options.max_overrun_threads = 8;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
@@ -716,7 +716,7 @@ static void test_one_scheduler(void) {
     /* The states add up to the records, and no id is taken any more. */
     CHECK_OK(selene_task_list(scheduler, NULL, 0, &ids));
     for (k = 0; k < ids->count; k++) {
-        selene_explanation explanation = SELENE_EXPLANATION_INIT;
+        selene_explanation explanation = SELENE_INIT(selene_explanation);
         selene_task_info *record = NULL;
         uint32_t reason;
         CHECK_OK(selene_task_get(scheduler, ids->ids[k].data, ids->ids[k].length, 0, &record));
@@ -783,9 +783,9 @@ static void close_there(size_t place, int64_t grace) {
 
 static void work_there(size_t place, uint64_t *random) {
     selene_scheduler there = atomic_load(&open_schedulers[place]);
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     uint64_t *context;
     if (!there) return;
     switch (below(random, 5)) {
@@ -877,8 +877,8 @@ static atomic_int forks_done;
 
 static void *write_store(void *context) {
     const size_t number = (size_t)(uintptr_t)context;
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_task task = SELENE_INIT(selene_task);
     selene_scheduler own = 0;
     char path[96];
     snprintf(path, sizeof path, "%s/%zu", stores, number);
@@ -1013,7 +1013,7 @@ static void deep_run(selene_run run, const selene_run_info *info, void *context)
 }
 
 static void run_deep(void) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     selene_scheduler own = 0;
     CHECK_OK(selene_scheduler_open(NULL, &own));
     CHECK_OK(selene_handler_register(own, "deep", -1, deep_run, NULL, NULL, NULL));

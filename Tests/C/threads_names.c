@@ -55,7 +55,7 @@ static void hold(selene_run run, const selene_run_info *info, void *context) {
 
 static selene_scheduler open_with(selene_options options) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     options.max_pending_refresh = 2;
     CHECK(sem_init(&begun, 0, 0) == 0 && sem_init(&may_end, 0, 0) == 0);
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
@@ -70,7 +70,7 @@ static selene_scheduler open_with(selene_options options) {
 }
 
 static selene_scheduler open_with_tasks(void) {
-    const selene_options options = SELENE_OPTIONS_INIT;
+    const selene_options options = SELENE_INIT(selene_options);
     return open_with(options);
 }
 
@@ -81,7 +81,7 @@ static void let_go(void) {
 
 static void test_lanes(void) {
     selene_scheduler scheduler = open_with_tasks();
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     char before[16], after[16];
     window.lanes = 2;
     prctl(PR_GET_NAME, before);
@@ -102,7 +102,7 @@ static void test_lanes(void) {
 
 static void test_driver(void) {
     selene_scheduler scheduler = open_with_tasks();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     driver.flags = SELENE_DRIVER_UNGOVERNED;
     driver.refresh_lanes = 2;
     CHECK_OK(selene_driver_start(scheduler, &driver));
@@ -145,9 +145,9 @@ static void read_nice(selene_run run, const selene_run_info *info, void *context
 }
 
 static int nice_of_a_run(selene_thread_fn begin) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     options.thread_begin = begin;
     nice_inside = -100;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
@@ -202,8 +202,8 @@ static int count_library(int *background) {
 }
 
 static void test_quality(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_window window = SELENE_INIT(selene_window);
     window.lanes = 2;
     for (int32_t quality = SELENE_THREADS_AS_HOST; quality <= SELENE_THREADS_BACKGROUND;
          quality++) {
@@ -240,9 +240,9 @@ static void measure(selene_run run, const selene_run_info *info, void *context) 
 
 static size_t stack_of(uint64_t asked) {
     selene_scheduler scheduler = 0;
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
-    const selene_window window = SELENE_WINDOW_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_task task = SELENE_INIT(selene_task);
+    const selene_window window = SELENE_INIT(selene_window);
     options.thread_stack_size = asked;
     CHECK_OK(selene_scheduler_open(&options, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "a", -1, measure, NULL, NULL, NULL));
@@ -291,7 +291,7 @@ static void use_stack(selene_run run, const selene_run_info *info, void *context
 static void test_use_of_stack(void) {
     selene_scheduler scheduler = 0;
     selene_report *report = NULL;
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));
     CHECK_OK(selene_handler_register(scheduler, "a", -1, use_stack, NULL, NULL, NULL));
     task.id = SELENE_TEXT("a");
@@ -328,8 +328,8 @@ static void stop_own(selene_run run, int32_t reason, void *context) {
 /** A run that is stopped still has it, until its handler has returned. */
 static void test_user(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    const selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    const selene_window window = SELENE_INIT(selene_window);
     int own = 0;
     CHECK(sem_init(&begun, 0, 0) == 0 && sem_init(&may_end, 0, 0) == 0);
     CHECK_OK(selene_scheduler_open(NULL, &scheduler));

@@ -83,7 +83,7 @@ static long sleeps_of_week(uint32_t lanes, int beside) {
     selene_scheduler scheduler = open_told();
     struct work work = {.behaviour = COMPLETE}, long_work = {.behaviour = GATE};
     selene_task task = task_of("a");
-    selene_driver terms = SELENE_DRIVER_INIT;
+    selene_driver terms = SELENE_INIT(selene_driver);
     struct rusage before, after;
     add_handler(scheduler, "a", &work);
     task.schedule = SELENE_SCHEDULE_PERIODIC;
@@ -128,7 +128,7 @@ struct lane_thread {
 
 static void *lane_main(void *argument) {
     struct lane_thread *own = argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lane = 0;
     int32_t step = 0, outcome = SELENE_OUTCOME_NONE;
     CHECK_OK(selene_lane_open(own->cycle, &lane));
@@ -150,7 +150,7 @@ static void test_lane(void) {
     selene_window window = window_of(2 * H, S, 2);
     struct lane_thread other = {.scheduler = scheduler};
     selene_task task = once_of("later");
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_report *report = NULL;
     selene_lane lane = 0;
     int32_t step = -1;
@@ -194,7 +194,7 @@ static void *report_main(void *argument) {
 /** Takes a run through a lane of its own, and works on it for ten seconds of its clock. */
 static void *sleep_main(void *argument) {
     struct lane_thread *own = argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lane = 0;
     int32_t step = -1, reason = -1;
     CHECK_OK(selene_lane_open(own->cycle, &lane));
@@ -212,7 +212,7 @@ static void test_idle_lane(void) {
     selene_scheduler scheduler = open_told();
     selene_window window = window_of(60 * S, 0, 2);
     struct lane_thread other = {.scheduler = scheduler};
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lane = 0;
     int32_t step = -1;
     window.flags = SELENE_WINDOW_LANES;
@@ -431,7 +431,8 @@ static void test_two_sleepers(void) {
     wait_for("the handler", &stuck.started, 1);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + S,
                                                          SELENE_ADVANCE_HANDLERS, 20 * MS, NULL));
-    CHECK_STRING("still at work: \"nightly\" in the handler \"sync\"", selene_status_detail());
+    CHECK_STRING("still at work: \"nightly\" in the handler \"sync\"",
+                 selene_error_last()->message.data);
     atomic_store(&gate, 1);
     finished(scheduler);
     CHECK_OK(selene_task_cancel(scheduler, "a", -1, NULL));
@@ -507,7 +508,8 @@ static void test_open_run(void) {
     CHECK_INT(1, atomic_load(&work.returned));
     CHECK_STATUS(SELENE_ERROR_BUSY,
                  selene_clock_advance(scheduler, START + 9 * S, RUNS, 5 * MS, NULL));
-    CHECK_STRING("still at work: \"nightly\" in the handler \"async\"", selene_status_detail());
+    CHECK_STRING("still at work: \"nightly\" in the handler \"async\"",
+                 selene_error_last()->message.data);
     CHECK_INT(START + S, present(scheduler));
     start_advancer(&advancer, scheduler, START + 9 * S);
     for (int i = 0; i < 20; i++) {
@@ -728,7 +730,7 @@ static void test_advance_closed(void) {
 
 /* Without threads of the library the host's clock goes on, too, and what is due is told on this thread. */
 static void test_no_threads(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_window window = window_of(10 * S, S, 1);
     struct work work = {.behaviour = NEVER};
     selene_scheduler scheduler;
@@ -758,7 +760,8 @@ static void test_busy(void) {
     wait_for("the handler", &work.started, 1);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_clock_advance(scheduler, START + S,
                                                          SELENE_ADVANCE_HANDLERS, 20 * MS, &next));
-    CHECK_STRING("still at work: \"stuck\" in the handler \"stuck\"", selene_status_detail());
+    CHECK_STRING("still at work: \"stuck\" in the handler \"stuck\"",
+                 selene_error_last()->message.data);
     CHECK_INT(-7, next);
     CHECK_INT(START, present(scheduler));
     atomic_store(&gate, 1);
@@ -799,7 +802,7 @@ static void test_lanes_on_store(void) {
     selene_scheduler scheduler = open_told_with(options);
     selene_window window = window_of(2 * H, S, 5);
     struct lane_thread others[4];
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lane = 0;
     selene_cycle cycle = 0;
     int32_t step = -1;

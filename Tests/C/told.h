@@ -24,7 +24,7 @@ CHECK_UNUSED static selene_scheduler open_told_with(selene_options options) {
 }
 
 CHECK_UNUSED static selene_scheduler open_told(void) {
-    const selene_options options = SELENE_OPTIONS_INIT;
+    const selene_options options = SELENE_INIT(selene_options);
     return open_told_with(options);
 }
 

@@ -87,8 +87,8 @@ struct served {
 
 static struct served serve_told(void) {
     struct served served = {0};
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
+    selene_server_options terms = SELENE_INIT(selene_server_options);
     selene_server server = 0;
     const char *file = file_named("store");
     served.owner = open_told_with(stored_options(file));
@@ -183,7 +183,7 @@ static void test_member_deadline(void) {
 static atomic_int taken;
 static void *take_later(void *argument) {
     selene_cycle cycle = *(selene_cycle *)argument;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_lane lane = 0;
     int32_t step = 0;
     CHECK_OK(selene_lane_open(cycle, &lane));
@@ -198,7 +198,7 @@ static void *take_later(void *argument) {
 static void test_member_lane(void) {
     struct served served = serve_told();
     selene_window window = window_of(2 * H, S, 2);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_task task = once_of("later");
     selene_cycle cycle = 0;
     selene_lane lane = 0;
@@ -245,7 +245,7 @@ static void test_member_events(void) {
     finished_by(served.owner, START + H);
     CHECK_INT(1, atomic_load(&work.returned));
     for (;;) {
-        selene_event found = SELENE_EVENT_INIT;
+        selene_event found = SELENE_INIT(selene_event);
         int32_t is_there = 0;
         CHECK_OK(selene_events_next(served.member, PATIENCE, &found, &is_there, &lost));
         CHECK_INT(1, is_there);

@@ -27,12 +27,13 @@ static const struct noted *last_of(int32_t trouble) {
     for (int i = atomic_load(&noted_count); i-- > 0;)
         if (noted[i].event.type == SELENE_EVENT_TROUBLE && noted[i].event.detail == trouble)
             return &noted[i];
-    fprintf(stderr, "nothing was told of the trouble %s\n", selene_trouble_name(trouble));
+    fprintf(stderr, "nothing was told of the trouble %s\n",
+            selene_name(SELENE_NAMES_TROUBLE, trouble));
     check_fail();
 }
 
 static uint32_t troubles(selene_scheduler scheduler) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     CHECK_OK(selene_scheduler_get(scheduler, &info));
     return info.troubles;
 }
@@ -93,7 +94,7 @@ static void test_full_disk(void) {
     refused = selene_task_cancel(scheduler, "sync", -1, NULL);
     CHECK(refused == SELENE_ERROR_STORE_FULL || refused == SELENE_ERROR_STORE_IO);
     CHECK_INT(refused, told->event.status);
-    CHECK_STRING(selene_status_detail(), told->message);
+    CHECK_STRING(selene_error_last()->message.data, told->message);
     CHECK_INT(-1, told->event.state);
     CHECK_STRING("", told->id);
     CHECK_INT(SELENE_TROUBLE_STORE, troubles(scheduler));
@@ -249,8 +250,8 @@ static void test_moved_window(void) {
 
 /* At the cap of threads left behind the driver waits, and everybody is told that it does and why. */
 static void test_cap(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_window window = window_for(PROCESSING, S);
     selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE}, work = {.behaviour = COMPLETE};
@@ -271,7 +272,7 @@ static void test_cap(void) {
     CHECK_INT(SELENE_TROUBLE_OVERRUN, troubles(scheduler));
     CHECK_INT(SELENE_REASON_NO_THREAD, why(scheduler, "news", SELENE_REASON_NO_THREAD).reason);
     CHECK_STATUS(SELENE_ERROR_BUSY, selene_cycle_run(scheduler, &window, &report));
-    CHECK_STRING(selene_status_detail(), last_of(SELENE_TROUBLE_OVERRUN)->message);
+    CHECK_STRING(selene_error_last()->message.data, last_of(SELENE_TROUBLE_OVERRUN)->message);
     CHECK_INT(SELENE_NEVER, wakeup_delay(scheduler));
     finished_by(scheduler, START + H);
     CHECK_INT(1, count_events(0, SELENE_EVENT_GRANTED, -1));
@@ -288,8 +289,8 @@ static void test_cap(void) {
 
 /* A run that was let go holds its thread all the same: its return wakes the driver. */
 static void test_let_go_at_cap(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_scheduler scheduler;
     struct work deaf = {.behaviour = GATE}, work = {.behaviour = COMPLETE};
     options.max_overrun_threads = 1;
@@ -315,7 +316,7 @@ static void test_let_go_at_cap(void) {
 
 /* A host that takes its runs itself needs no thread of the library. */
 static void test_pulled_at_cap(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler;
     struct runner runner;
     struct work deaf = {.behaviour = GATE};

@@ -128,7 +128,7 @@ static selene_window wide(uint32_t lanes) {
 /** A run in flight, of a cycle that is pulled, or through a lane. */
 static selene_cycle take_run(selene_scheduler scheduler, uint32_t flags) {
     selene_window window = window_of(H, 0, 2);
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_task task = task_of("pulled");
     selene_cycle cycle;
     selene_lane lane = 0;
@@ -286,7 +286,7 @@ static void test_close_races(void) {
         if (round % 3 == 0) WAIT_UNTIL(atomic_load(&receiver.destroyed) == 1);
         scheduler = open_stored();
         if (registrar.status == SELENE_OK)
-            CHECK_INT(task_of("slow").kind, record(scheduler, "slow").kind);
+            CHECK_INT(SELENE_KIND_REFRESH, record(scheduler, "slow").kind);
         else CHECK_INT(SELENE_ERROR_INVALID_HANDLE, registrar.status);
         CHECK_OK(selene_scheduler_reset(scheduler));
         CHECK_OK(selene_scheduler_close(scheduler, 0));
@@ -397,8 +397,8 @@ static void *client_main(void *argument) {
 
 /** A server whose thread is held up by the store, in a request of a client. */
 static selene_server hold_up(selene_scheduler scheduler, struct client *client) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
-    selene_connect_options connect = SELENE_CONNECT_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
+    selene_connect_options connect = SELENE_INIT(selene_connect_options);
     selene_server server = 0;
     CHECK_OK(selene_server_start(scheduler, &options, &server));
     connect.path = (selene_text){store, -1};
@@ -460,8 +460,8 @@ static void test_server_close(void) {
 static void test_connection(void) {
     static struct work work = {.behaviour = GATE};
     selene_scheduler scheduler = open_stored();
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
-    selene_connect_options connect = SELENE_CONNECT_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
+    selene_connect_options connect = SELENE_INIT(selene_connect_options);
     selene_server server = 0;
     struct receiver receiver = {0};
     struct ender first = {.end = close_it, .grace = H, .over = &work.returned}, second;
@@ -491,7 +491,7 @@ static void test_connection(void) {
 static void test_driver(void) {
     static struct work work = {.behaviour = GATE};
     selene_scheduler scheduler = open_stored();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     struct ender first = {
         .end = stop_driver, .handle = scheduler, .grace = H, .over = &work.returned};
     struct ender second = first;
@@ -514,7 +514,7 @@ static void test_driver(void) {
 static void test_driver_close(void) {
     static struct work work = {.behaviour = GATE};
     selene_scheduler scheduler = open_stored();
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     struct ender stop = {
         .end = stop_driver, .handle = scheduler, .grace = H, .over = &work.returned};
     struct ender closer = {.end = close_it, .handle = scheduler, .grace = 0};

@@ -20,7 +20,7 @@ static int64_t asked(void *context) {
 }
 
 static selene_options options_on(enum clock clock) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
     if (clock == SET) {
         options.flags = SELENE_OPTIONS_SET_CLOCK;
@@ -45,7 +45,7 @@ static selene_scheduler open_on(enum clock clock) {
 
 /** A run of the task, in a window that stays open. */
 static selene_run begin_run(selene_scheduler scheduler, selene_cycle *cycle) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = -1;
     CHECK_OK(selene_cycle_begin(scheduler, NULL, cycle));
     CHECK_OK(selene_cycle_next(*cycle, &step, &info, NULL));
@@ -77,7 +77,7 @@ static selene_status give_option(selene_scheduler s, size_t offset, int64_t valu
     selene_scheduler opened = 0;
     selene_status status;
     (void)s;
-    options.minimum_backoff = 0;
+    options.minimum_backoff = SELENE_NONE;
     SET_FIELD(&options, offset, value);
     status = selene_scheduler_open(&options, &opened);
     if (status == SELENE_OK) CHECK_OK(selene_scheduler_close(opened, 0));
@@ -105,7 +105,7 @@ static selene_status give_periodic(selene_scheduler s, size_t offset, int64_t va
 }
 
 static selene_status give_begin(selene_scheduler s, size_t offset, int64_t value) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle cycle = 0;
     selene_status status;
     SET_FIELD(&window, offset, value);
@@ -115,21 +115,21 @@ static selene_status give_begin(selene_scheduler s, size_t offset, int64_t value
 }
 
 static selene_status give_run(selene_scheduler s, size_t offset, int64_t value) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.flags = SELENE_WINDOW_INLINE;
     SET_FIELD(&window, offset, value);
     return selene_cycle_run(s, &window, NULL);
 }
 
 static selene_status give_async(selene_scheduler s, size_t offset, int64_t value) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     if (trying == ASKED) return SELENE_OK; /* it has no threads */
     SET_FIELD(&window, offset, value);
     return selene_cycle_run_async(s, &window, NULL, NULL, NULL, NULL, NULL);
 }
 
 static selene_status give_plan(selene_scheduler s, size_t offset, int64_t value) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_plan *plan = NULL;
     selene_status status;
     SET_FIELD(&window, offset, value);
@@ -139,7 +139,7 @@ static selene_status give_plan(selene_scheduler s, size_t offset, int64_t value)
 }
 
 static selene_status give_driver(selene_scheduler s, size_t offset, int64_t value) {
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_status status;
     SET_FIELD(&driver, offset, value);
     status = selene_driver_open(s, &driver, NULL);
@@ -148,7 +148,7 @@ static selene_status give_driver(selene_scheduler s, size_t offset, int64_t valu
 }
 
 static selene_status give_node(selene_scheduler s, size_t offset, int64_t value) {
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     selene_status status;
     options.schema = options.name = SELENE_TEXT("node");
     SET_FIELD(&options, offset, value);
@@ -158,7 +158,7 @@ static selene_status give_node(selene_scheduler s, size_t offset, int64_t value)
 }
 
 static selene_status give_leave(selene_scheduler s, size_t offset, int64_t value) {
-    selene_node_options options = SELENE_NODE_OPTIONS_INIT;
+    selene_node_options options = SELENE_INIT(selene_node_options);
     selene_status status;
     (void)offset;
     options.schema = options.name = SELENE_TEXT("node");
@@ -169,7 +169,7 @@ static selene_status give_leave(selene_scheduler s, size_t offset, int64_t value
 }
 
 static selene_status give_server(selene_scheduler s, size_t offset, int64_t value) {
-    selene_server_options options = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options options = SELENE_INIT(selene_server_options);
     selene_server server = 0;
     selene_status status;
     options.path = text_of(path("units"));
@@ -181,7 +181,7 @@ static selene_status give_server(selene_scheduler s, size_t offset, int64_t valu
 
 /** Nobody is there: what is accepted answers OWNER_AWAY. */
 static selene_status give_connect(selene_scheduler s, size_t offset, int64_t value) {
-    selene_connect_options options = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options options = SELENE_INIT(selene_connect_options);
     selene_scheduler connection = 0;
     selene_status status;
     (void)s;
@@ -287,7 +287,7 @@ static selene_status give_signal(selene_scheduler s, size_t offset, int64_t valu
 
 static selene_status give_rule(selene_scheduler s, size_t factor, int64_t value) {
     const selene_rule rule = {(int32_t)factor, SELENE_KIND_REFRESH, SELENE_RULE_VETO, 0, 0, value};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = &rule;
     profile.rule_count = 1;
     return selene_governor_set_profile(s, &profile);
@@ -295,7 +295,7 @@ static selene_status give_rule(selene_scheduler s, size_t factor, int64_t value)
 
 static selene_status give_limit(selene_scheduler s, size_t measure, int64_t value) {
     const selene_quota quota = {SELENE_KIND_REFRESH, (int32_t)measure, value, SELENE_DAY};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.quotas = &quota;
     profile.quota_count = 1;
     return selene_governor_set_profile(s, &profile);
@@ -304,7 +304,7 @@ static selene_status give_limit(selene_scheduler s, size_t measure, int64_t valu
 static selene_status give_quota_period(selene_scheduler s, size_t offset, int64_t value) {
     const selene_quota quota = {SELENE_KIND_REFRESH, SELENE_MEASURE_WINDOW_TIME, SELENE_HOUR,
                                 value};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     (void)offset;
     profile.quotas = &quota;
     profile.quota_count = 1;
@@ -390,10 +390,10 @@ static void refused(selene_scheduler s, const struct given *given, int64_t value
     DETAIL(found);
     DETAIL("allowed are ");
     DETAIL(meant);
-    CHECK_TEXT(given->field, selene_status_fault()->field);
-    CHECK_INT(unit, selene_status_fault()->unit);
-    CHECK_INT(value, selene_status_fault()->value);
-    CHECK(selene_status_fault()->least > value);
+    CHECK_TEXT(given->field, selene_error_last()->field);
+    CHECK_INT(unit, selene_error_last()->unit);
+    CHECK_INT(value, selene_error_last()->value);
+    CHECK(selene_error_last()->least > value);
 }
 
 static void accepted(selene_scheduler s, const struct given *given, int64_t value) {
@@ -470,7 +470,7 @@ static void test_unchanged(void) {
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT, selene_run_retry(run, 60));
     DETAIL("delay: 60 ns is out of range, allowed are 0, or 1 ms … 10 years; durations are in "
            "nanoseconds, was 60 * SELENE_SECOND meant?");
-    CHECK_TEXT("0, or 1 ms … 10 years", selene_status_fault()->allowed);
+    CHECK_TEXT("0, or 1 ms … 10 years", selene_error_last()->allowed);
     /* As seconds they would be more than 24 h. */
     CHECK_STATUS(SELENE_ERROR_INVALID_ARGUMENT,
                  give_once(s, offsetof(selene_task, timeout), 90000));
@@ -512,8 +512,8 @@ static void test_connection(void) {
         const selene_status expected =
             clocks[i] == SYSTEM ? SELENE_ERROR_INVALID_ARGUMENT : SELENE_OK;
         selene_options options = options_on(clocks[i]);
-        selene_window window = SELENE_WINDOW_INIT;
-        selene_driver driver = SELENE_DRIVER_INIT;
+        selene_window window = SELENE_INIT(selene_window);
+        selene_driver driver = SELENE_INIT(selene_driver);
         selene_task task = task_of("task");
         selene_plan *plan = NULL;
         selene_scheduler owner, member;

@@ -140,17 +140,10 @@ static int64_t take_ms(cJSON *object, const char *key, int64_t otherwise) {
 }
 
 /** The number whose name is the text, by the library's own names. */
-static int32_t number_of(const cJSON *item, const char *(*name_of)(int32_t)) {
+static int32_t number_of(const cJSON *item, int32_t names) {
     const char *text = text_of(item);
     for (int32_t number = 0; number < 32; number++)
-        if (strcmp(name_of(number), text) == 0) return number;
-    differs("no number is called \"%s\"", text);
-}
-
-static int32_t table_number(const cJSON *item, const char *const *names, int32_t count) {
-    const char *text = text_of(item);
-    for (int32_t number = 0; number < count; number++)
-        if (strcmp(names[number], text) == 0) return number;
+        if (strcmp(selene_name(names, number), text) == 0) return number;
     differs("no number is called \"%s\"", text);
 }
 
@@ -160,7 +153,7 @@ static uint32_t constraints_of(const cJSON *list) {
     if (!cJSON_IsArray(list)) differs("constraints are no list");
     cJSON_ArrayForEach(item, list) {
         uint32_t bit = 1;
-        while (bit && strcmp(selene_constraint_name(bit), text_of(item)) != 0)
+        while (bit && strcmp(selene_name(SELENE_NAMES_CONSTRAINT, bit), text_of(item)) != 0)
             bit <<= 1;
         if (!bit) differs("no constraint is called \"%s\"", text_of(item));
         bits |= bit;
@@ -172,7 +165,7 @@ static uint32_t kinds_of(const cJSON *list) {
     uint32_t bits = 0;
     const cJSON *item;
     if (!cJSON_IsArray(list)) differs("kinds are no list");
-    cJSON_ArrayForEach(item, list) bits |= (uint32_t)number_of(item, selene_kind_name);
+    cJSON_ArrayForEach(item, list) bits |= (uint32_t)number_of(item, SELENE_NAMES_KIND);
     return bits;
 }
 
@@ -214,9 +207,9 @@ static void same_score(const char *what, double expected, double got) {
 /** Compares with the expected status; true if both are OK and there is more to compare. */
 static int same_status(cJSON *expect, selene_status got) {
     const char *expected = text_of(take_required(expect, "status"));
-    if (strcmp(expected, selene_status_name(got)) != 0)
-        differs("status: expected %s, got %s%s%s", expected, selene_status_name(got),
-                got ? ": " : "", got ? selene_status_detail() : "");
+    if (strcmp(expected, selene_name(SELENE_NAMES_STATUS, got)) != 0)
+        differs("status: expected %s, got %s%s%s", expected, selene_name(SELENE_NAMES_STATUS, got),
+                got ? ": " : "", got ? selene_error_last()->message.data : "");
     return got == SELENE_OK;
 }
 
@@ -244,8 +237,8 @@ static void set_conditions(void) {
 
 /** Serves the scheduler; its calls go through a connection from now on. */
 static void connect_scheduler(void) {
-    selene_server_options terms = SELENE_SERVER_OPTIONS_INIT;
-    selene_connect_options to = SELENE_CONNECT_OPTIONS_INIT;
+    selene_server_options terms = SELENE_INIT(selene_server_options);
+    selene_connect_options to = SELENE_INIT(selene_connect_options);
     selene_server server = 0;
     owner = scheduler;
     snprintf(socket_path, sizeof socket_path, "/tmp/selene-vector-%ld", (long)getpid());
@@ -292,11 +285,7 @@ static void undefine_condition(const char *name, cJSON *expect) {
 }
 
 static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
-    static const char *const existing[] = {"keep",   "replace",           "update",
-                                           "append", "append_or_replace", "skip"};
-    static const char *const recurrence[] = {"after_completion", "anchored"};
-    static const char *const backoff[] = {"none", "linear", "exponential"};
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     selene_text *tags = NULL, *conditions = NULL, *after = NULL;
     void *input = NULL;
     int32_t disposition = -1;
@@ -311,13 +300,14 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         task.handler.data = text_of(item);
         task.handler.length = -1;
     }
-    if ((item = take(step, "kind"))) task.kind = number_of(item, selene_kind_name);
-    if ((item = take(step, "schedule"))) task.schedule = number_of(item, selene_schedule_name);
+    if ((item = take(step, "kind"))) task.kind = number_of(item, SELENE_NAMES_KIND);
+    if ((item = take(step, "schedule"))) task.schedule = number_of(item, SELENE_NAMES_SCHEDULE);
     if ((item = take(step, "priority"))) task.priority = (int32_t)integer_of(item);
-    if ((item = take(step, "existing"))) task.existing = table_number(item, existing, 6);
-    if ((item = take(step, "recurrence"))) task.recurrence = table_number(item, recurrence, 2);
-    if ((item = take(step, "backoff"))) task.backoff = table_number(item, backoff, 3);
-    if ((item = take(step, "window"))) task.response_window = (int32_t)integer_of(item);
+    if ((item = take(step, "existing"))) task.existing = number_of(item, SELENE_NAMES_EXISTING);
+    if ((item = take(step, "recurrence")))
+        task.recurrence = number_of(item, SELENE_NAMES_RECURRENCE);
+    if ((item = take(step, "backoff"))) task.backoff = number_of(item, SELENE_NAMES_BACKOFF);
+    if ((item = take(step, "window"))) task.response_window = (int32_t)none_of(integer_of(item));
     if ((item = take(step, "max_attempts"))) task.max_attempts = (uint32_t)integer_of(item);
     if ((item = take(step, "constraints"))) task.constraints = constraints_of(item);
     if ((item = take(step, "tags"))) {
@@ -334,7 +324,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         task.flags |= SELENE_TASK_AFTER_ANY_END;
     item = take(step, "expected_ms");
     if (!cJSON_IsNull(item))
-        task.expected_response = (item ? integer_of(item) : 5000) * SELENE_MILLISECOND;
+        task.expected_response = none_of((item ? integer_of(item) : 5000) * SELENE_MILLISECOND);
     task.initial_delay = take_ms(step, "initial_delay_ms", task.initial_delay);
     task.latest_begin = take_ms(step, "latest_begin_ms", task.latest_begin);
     task.stall_limit = take_ms(step, "stall_ms", task.stall_limit);
@@ -352,7 +342,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         if (strcmp(text_of(item), "refuse") == 0) task.flags |= SELENE_TASK_REFUSE_OUT_OF_QUOTA;
         else CHECK_STRING("ordinary", text_of(item));
     }
-    task.backoff_delay = take_ms(step, "backoff_ms", task.backoff_delay);
+    task.backoff_delay = none_of(take_ms(step, "backoff_ms", 30 * SELENE_SECOND));
     if ((item = take(step, "input_size"))) {
         task.input_length = integer_of(item);
         task.input = input = calloc(1, (size_t)task.input_length + 1);
@@ -370,7 +360,7 @@ static void play_register(cJSON *step, cJSON *expect, int all_handlers) {
         return;
     }
     same_text("disposition", text_of(take_required(expect, "disposition")),
-              selene_disposition_name(disposition));
+              selene_name(SELENE_NAMES_DISPOSITION, disposition));
     if (all_handlers) add_handler(task.handler.data ? task.handler.data : id);
 }
 
@@ -387,7 +377,8 @@ static void play_info(const char *id, cJSON *expect) {
         return;
     }
     same_selene_text("id", id, info->id);
-    same_text("state", text_of(take_required(expect, "state")), selene_state_name(info->state));
+    same_text("state", text_of(take_required(expect, "state")),
+              selene_name(SELENE_NAMES_STATE, info->state));
     same_integer("attempts", integer_of(take_required(expect, "attempts")), info->attempts);
     if ((exact = take(expect, "earliest_begin_ns")))
         same_integer("earliest_begin", integer_of(exact), info->earliest_begin);
@@ -406,7 +397,8 @@ static void play_info(const char *id, cJSON *expect) {
 
 /** What a part of a task's time is about: a constraint, or what has a name. */
 static const char *about_of(int32_t reason, int64_t detail, selene_text name) {
-    if (reason == SELENE_REASON_CONSTRAINTS) return selene_constraint_name((uint32_t)detail);
+    if (reason == SELENE_REASON_CONSTRAINTS)
+        return selene_name(SELENE_NAMES_CONSTRAINT, (uint32_t)detail);
     return name.data;
 }
 
@@ -424,9 +416,10 @@ static void play_waits(const char *id, cJSON *expect) {
     cJSON_ArrayForEach(item, list) {
         if (place == waits->part_count) differs("parts: there are only %" PRIu64, place);
         const selene_wait *part = &waits->parts[place++];
-        same_text("reason", text_of(cJSON_GetArrayItem(item, 0)), selene_reason_name(part->reason));
+        same_text("reason", text_of(cJSON_GetArrayItem(item, 0)),
+                  selene_name(SELENE_NAMES_REASON, part->reason));
         same_about(cJSON_GetArrayItem(item, 1), about_of(part->reason, part->detail, part->name));
-        same_integer(selene_reason_name(part->reason),
+        same_integer(selene_name(SELENE_NAMES_REASON, part->reason),
                      integer_of(cJSON_GetArrayItem(item, 2)) * SELENE_MILLISECOND, part->duration);
         same_integer("times", integer_of(cJSON_GetArrayItem(item, 3)), (int64_t)part->times);
     }
@@ -439,7 +432,7 @@ static void play_waits(const char *id, cJSON *expect) {
         same_integer("change", integer_of(cJSON_GetArrayItem(item, 0)) * SELENE_MILLISECOND,
                      change->at);
         same_text("changed to", text_of(cJSON_GetArrayItem(item, 1)),
-                  selene_reason_name(change->reason));
+                  selene_name(SELENE_NAMES_REASON, change->reason));
     }
     same_integer("number of changes", (int64_t)place, (int64_t)waits->change_count);
     place = 0;
@@ -457,7 +450,8 @@ static void play_left(const char *id, cJSON *expect) {
     selene_task_output *output = NULL;
     if (!same_status(expect, selene_task_get_output(scheduler, id, -1, &output))) return;
     CHECK_OK(selene_task_get(scheduler, id, -1, 0, &info));
-    same_text("stop", text_of(take_required(expect, "stop")), selene_stop_name(info->stop_reason));
+    same_text("stop", text_of(take_required(expect, "stop")),
+              selene_name(SELENE_NAMES_STOP, info->stop_reason));
     same_selene_text("failure", text_of(take_required(expect, "failure")), info->failure);
     same_selene_text("output", text_of(take_required(expect, "output")), output->output);
     same_integer("bytes of output", output->output.length, (int64_t)info->output_length);
@@ -486,10 +480,10 @@ static void play_next_wakeup(cJSON *expect) {
 }
 
 static selene_window window_of(cJSON *step) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     const cJSON *item;
-    window.budget = take_ms(step, "budget_ms", window.budget);
-    window.reserve = take_ms(step, "reserve_ms", window.reserve);
+    window.budget = take_ms(step, "budget_ms", 30 * SELENE_SECOND);
+    window.reserve = none_of(take_ms(step, "reserve_ms", window.budget / 20));
     window.kinds = (item = take(step, "kinds")) ? kinds_of(item) : SELENE_KIND_REFRESH;
     if (!(item = take(step, "frozen")) || boolean_of(item)) window.flags |= SELENE_WINDOW_FROZEN;
     if ((item = take(step, "strict_fit")) && boolean_of(item))
@@ -556,7 +550,7 @@ static void check_stops(struct played *now, const cJSON *script) {
     const cJSON *item = said(script, "stops");
     if (!item) return;
     CHECK_OK(selene_run_stopping(now->run, &now->stops));
-    same_text("stops", text_of(item), selene_stop_name(now->stops));
+    same_text("stops", text_of(item), selene_name(SELENE_NAMES_STOP, now->stops));
 }
 
 static void check_runs(cJSON *runs) {
@@ -594,15 +588,16 @@ static void check_report(const selene_report *report, const struct played *playe
         same_integer("start in the report", played[i].started_at, run->started_at);
         same_integer("response time in the report", played[i].response_time, run->response_time);
         same_integer("attempt in the report", played[i].attempt, run->attempt);
-        same_text("outcome in the report", selene_outcome_name(played[i].outcome),
-                  selene_outcome_name(run->outcome));
+        same_text("outcome in the report", selene_name(SELENE_NAMES_OUTCOME, played[i].outcome),
+                  selene_name(SELENE_NAMES_OUTCOME, run->outcome));
         /* An expired run was asked to stop before; a completed one only if the reserve had begun. */
         if (played[i].stops)
             same_integer("stop reason in the report", played[i].stops, run->stop_reason);
         else if (run->outcome == SELENE_OUTCOME_EXPIRED)
             same_integer("stop reason in the report", SELENE_STOP_EXPIRING, run->stop_reason);
         else if (run->stop_reason != SELENE_STOP_NONE && run->stop_reason != SELENE_STOP_EXPIRING)
-            differs("stop reason in the report: got %s", selene_stop_name(run->stop_reason));
+            differs("stop reason in the report: got %s",
+                    selene_name(SELENE_NAMES_STOP, run->stop_reason));
         counted[run->outcome]++;
     }
     same_integer("new_data", (int64_t)counted[SELENE_OUTCOME_NEW_DATA], (int64_t)report->new_data);
@@ -620,8 +615,8 @@ static void check_report(const selene_report *report, const struct played *playe
     same_integer("end in the report", clock_now, report->ended_at);
     same_integer("deadline in the report", began_at + window->budget, report->deadline);
     same_integer("budget in the report", window->budget, report->budget);
-    same_integer("reserve in the report",
-                 window->reserve < 0 ? window->budget / 20 : window->reserve, report->reserve);
+    same_integer("reserve in the report", window->reserve == SELENE_NONE ? 0 : window->reserve,
+                 report->reserve);
     same_integer("kinds in the report", window->kinds, report->kinds);
     if (report->eligible < count || report->did_not_fit > report->eligible - count)
         differs("report: %" PRIu64 " eligible, %" PRIu64 " ran, %" PRIu64 " did not fit",
@@ -670,7 +665,7 @@ static void play_run(const selene_run_info *info) {
     if (script) play_open_run(now, script);
     takes = (item ? integer_of(item) : info->estimate / SELENE_MILLISECOND) * SELENE_MILLISECOND;
     item = script ? cJSON_GetObjectItemCaseSensitive(script, "outcome") : NULL;
-    now->outcome = item ? number_of(item, selene_outcome_name) : SELENE_OUTCOME_NEW_DATA;
+    now->outcome = item ? number_of(item, SELENE_NAMES_OUTCOME) : SELENE_OUTCOME_NEW_DATA;
     if (takes > playing.deadline - clock_now) {
         clock_now = playing.deadline;
         now->outcome = SELENE_OUTCOME_EXPIRED;
@@ -712,7 +707,7 @@ static selene_report *pull_cycle(void) {
     selene_lane lane = 0;
     if (through_lanes) CHECK_OK(selene_lane_open(playing.cycle, &lane));
     while (!playing.is_expired) {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         int32_t found = SELENE_STEP_RUN;
         int64_t wake_at = -1;
         CHECK_OK(through_lanes ? selene_lane_next(lane, playing.outcome, 0, &found, &info, &wake_at)
@@ -743,7 +738,7 @@ static void play_cycle(cJSON *step, cJSON *expect) {
     memset(&playing, 0, sizeof playing);
     playing.runs = take(step, "runs");
     playing.deadline = began_at + window.budget;
-    playing.reserve = window.reserve < 0 ? window.budget / 20 : window.reserve;
+    playing.reserve = window.reserve == SELENE_NONE ? 0 : window.reserve;
     playing.outcome = SELENE_OUTCOME_NONE;
     nothing_left(step, "cycle");
     if (playing.runs) check_runs(playing.runs);
@@ -779,9 +774,9 @@ static void play_cycle(cJSON *step, cJSON *expect) {
     same_integer("number of outcomes", cJSON_GetArraySize(list), (int64_t)count);
     for (uint64_t i = 0; i < count; i++)
         same_text("outcome", text_of(cJSON_GetArrayItem(list, (int)i)),
-                  selene_outcome_name(played[i].outcome));
+                  selene_name(SELENE_NAMES_OUTCOME, played[i].outcome));
     same_text("result", text_of(take_required(expect, "result")),
-              selene_outcome_name(report->result));
+              selene_name(SELENE_NAMES_OUTCOME, report->result));
     same_integer("ended_at", integer_of(take_required(expect, "ended_at")) * SELENE_MILLISECOND,
                  report->ended_at);
     same_integer("eligible", integer_of(take_required(expect, "eligible")),
@@ -866,10 +861,10 @@ static void play_step(cJSON *step, int all_handlers) {
     nothing_left(expect, "expect");
 }
 
-static uint32_t limit_of(const cJSON *item) {
+static int64_t limit_of(const cJSON *item) {
     if (cJSON_IsString(item) && strcmp(item->valuestring, "unlimited") == 0)
         return SELENE_UNLIMITED;
-    return (uint32_t)integer_of(item);
+    return none_of(integer_of(item));
 }
 
 static void play_scenario(void) {
@@ -884,7 +879,7 @@ static void play_scenario(void) {
         0;
     satisfied = ALL_CONSTRAINTS;
     enabled = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
-    options = (selene_options)SELENE_OPTIONS_INIT;
+    options = (selene_options)SELENE_INIT(selene_options);
     options.clock = host_clock;
     options.clock_destroy = host_clock_destroy;
     if ((item = take(given, "hold")) && boolean_of(item)) options.flags |= SELENE_OPTIONS_HOLD;
@@ -900,7 +895,7 @@ static void play_scenario(void) {
         options.max_pending_processing = limit_of(item);
     if ((item = take(given, "seed"))) options.seed = (uint64_t)integer_of(item);
     options.minimum_interval_refresh = take_ms(given, "minimum_interval_refresh_ms", 0);
-    options.expedited_quota = take_ms(given, "expedited_quota_ms", options.expedited_quota);
+    options.expedited_quota = none_of(take_ms(given, "expedited_quota_ms", 10 * SELENE_MINUTE));
     options.minimum_interval_processing = take_ms(given, "minimum_interval_processing_ms", 0);
     nothing_left(given, "options");
 

@@ -34,7 +34,7 @@ static selene_waits *waits_of(selene_scheduler scheduler, const char *id) {
 static void print(const selene_waits *waits) {
     for (uint64_t i = 0; i < waits->part_count; i++)
         fprintf(stderr, "  %s(%" PRId64 ") %" PRId64 " x%" PRIu64 "\n",
-                selene_reason_name(waits->parts[i].reason), waits->parts[i].detail,
+                selene_name(SELENE_NAMES_REASON, waits->parts[i].reason), waits->parts[i].detail,
                 waits->parts[i].duration, waits->parts[i].times);
 }
 
@@ -269,7 +269,7 @@ static void test_redefined(void) {
 static void test_length(void) {
     const uint64_t most[] = {16, 17, 4096};
     for (int i = 0; i < 3; i++) {
-        selene_options options = SELENE_OPTIONS_INIT;
+        selene_options options = SELENE_INIT(selene_options);
         options.max_pending_refresh = SELENE_UNLIMITED;
         options.wait_log_entries = most[i];
         selene_scheduler scheduler = open_virtual(options);
@@ -335,7 +335,7 @@ static void test_preferred_before(void) {
 
 /** A host's clock may be set to the last instant that there is, which stands for never elsewhere. */
 static void test_end_of_time(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     options.flags = SELENE_OPTIONS_SET_CLOCK | SELENE_OPTIONS_NO_THREADS;
     options.max_pending_refresh = SELENE_UNLIMITED;
@@ -760,7 +760,7 @@ static void test_had_its_run(void) {
 
 /** A window before its time is for expedited tasks: the others still wait for what the governor has refused. */
 static void test_refused_before_time(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.minimum_interval_refresh = 10 * S;
     options.max_pending_refresh = SELENE_UNLIMITED;
     selene_scheduler scheduler = open_virtual(options);
@@ -769,7 +769,7 @@ static void test_refused_before_time(void) {
     CHECK_OK(selene_cycle_end(begin(scheduler, window_of(S, 0, 1)), NULL));
     const selene_rule rule = {
         SELENE_FACTOR_THERMAL, SELENE_KIND_REFRESH, SELENE_RULE_VETO, 0, 1, 0};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = &rule;
     profile.rule_count = 1;
     CHECK_OK(selene_governor_set_profile(scheduler, &profile));
@@ -864,7 +864,7 @@ static int64_t missing_condition(const char *id) {
 
 /** What keeps a task from a window that is open before its time: others than expedited ones wait for that. */
 static int32_t too_early(const open_window *window, const selene_task_info *info) {
-    selene_scheduler_info all = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info all = SELENE_INIT(selene_scheduler_info);
     if (!window || !(window->early & (uint32_t)info->kind)) return 0;
     if (!(info->flags & SELENE_TASK_EXPEDITED)) return SELENE_REASON_TOO_SOON;
     CHECK_OK(selene_scheduler_get(world.scheduler, &all));
@@ -998,20 +998,20 @@ static void compare(void) {
             total += seen[k][2];
             if (told == seen[k][2]) continue;
             fprintf(stderr, "%s: %s(%" PRId64 ") was seen %" PRId64 ", told %" PRId64 "\n",
-                    task->id, selene_reason_name((int32_t)seen[k][0]), seen[k][1], seen[k][2],
-                    told);
+                    task->id, selene_name(SELENE_NAMES_REASON, (int32_t)seen[k][0]), seen[k][1],
+                    seen[k][2], told);
             print(waits);
             fprintf(stderr, "since %" PRId64 " until %" PRId64 "; told:\n", waits->since - START,
                     waits->until - START);
             for (uint64_t n = 0; n < waits->change_count; n++)
                 fprintf(stderr, "  %" PRId64 " %s\n", waits->changes[n].at - START,
-                        selene_reason_name(waits->changes[n].reason));
+                        selene_name(SELENE_NAMES_REASON, waits->changes[n].reason));
             fprintf(stderr, "seen:\n");
             int32_t last = 0;
             for (int n = 0; n < task->count; n++) {
                 if (task->looks[n].reason != last && task->looks[n].at >= waits->since - 100 * S)
                     fprintf(stderr, "  %" PRId64 " %s\n", task->looks[n].at - START,
-                            selene_reason_name(task->looks[n].reason));
+                            selene_name(SELENE_NAMES_REASON, task->looks[n].reason));
                 last = task->looks[n].reason;
             }
             check_fail();
@@ -1027,14 +1027,14 @@ static void compare(void) {
 
 static void register_one(history *at) {
     selene_text asked[] = {{names[0], -1}, {names[1], -1}}, after[2];
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     task.id = (selene_text){at->id, -1};
     task.handler = SELENE_TEXT("work");
     task.kind = draw(3) ? SELENE_KIND_REFRESH : SELENE_KIND_PROCESSING;
-    task.schedule = (int32_t)draw(3);
+    task.schedule = 1 + (int32_t)draw(3);
     task.priority = (int32_t)draw(5) + 1;
-    task.response_window = (uint32_t)draw(2);
-    task.expected_response = (int64_t)draw(40) * S;
+    task.response_window = (int32_t)none_of(draw(2));
+    task.expected_response = none_of((int64_t)draw(40) * S);
     task.constraints = (uint32_t)(draw(2) ? draw(4) : 0);
     task.initial_delay =
         task.schedule == SELENE_SCHEDULE_STANDING || draw(2) ? 0 : (int64_t)draw(60) * S;
@@ -1057,17 +1057,20 @@ static void register_one(history *at) {
         if (draw(3) == 0) task.flags |= SELENE_TASK_AFTER_ANY_END;
     }
     selene_status status = selene_task_register(world.scheduler, &task, NULL);
-    /* It may come after itself, after one that repeats, or after one that is not there. */
+    /* It may come after itself, after one that repeats, or after one that is not there; and what has ended stays while a task
+     * that comes after it is not over. */
     CHECK(status == SELENE_OK || status == SELENE_ERROR_UNAVAILABLE ||
+          status == SELENE_ERROR_ALREADY_EXISTS ||
           (task.after_count &&
            (status == SELENE_ERROR_NOT_FOUND || status == SELENE_ERROR_INVALID_ARGUMENT)));
 }
 
 static void open_one(void) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.kinds = (uint32_t)draw(3) + 1;
     window.budget = (int64_t)(draw(60) + 2) * S;
-    window.reserve = (int64_t)draw(2) * S;
+    const int64_t reserve = (int64_t)draw(2) * S;
+    window.reserve = none_of(reserve);
     window.lanes = (uint32_t)draw(3) + 1;
     window.flags = (draw(2) ? 0 : SELENE_WINDOW_FROZEN) | (draw(3) ? 0 : SELENE_WINDOW_STRICT_FIT);
     open_window *free_place = !world.windows[0].cycle ? &world.windows[0] : &world.windows[1];
@@ -1075,14 +1078,9 @@ static void open_one(void) {
     if (free_place->cycle || selene_cycle_begin(world.scheduler, &window, &cycle) != SELENE_OK)
         return;
     int64_t now = atomic_load(&clock_now);
-    *free_place = (open_window){cycle,
-                                now,
-                                now + window.budget - window.reserve,
-                                now + window.budget,
-                                window.kinds,
-                                window.flags,
-                                0,
-                                0};
+    *free_place = (open_window){
+        cycle, now, now + window.budget - reserve, now + window.budget, window.kinds, window.flags,
+        0,     0};
     if (world.paced && window.kinds & SELENE_KIND_REFRESH) {
         if (world.begun_at && now < world.begun_at + INTERVAL)
             free_place->early = SELENE_KIND_REFRESH;
@@ -1108,7 +1106,7 @@ static void take(open_window *window) {
             window->kinds & (uint32_t)info->kind && is_candidate(reason_now(task, info).reason);
         selene_free(info);
     }
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step = 0;
     CHECK_OK(selene_cycle_next(window->cycle, &step, &info, NULL));
     if (step != SELENE_STEP_RUN) return;
@@ -1232,7 +1230,7 @@ static void do_something(void) {
 }
 
 static void open_world(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     options.max_pending_refresh = options.max_pending_processing = SELENE_UNLIMITED;
     if (world.holds) {
         options.max_pending_refresh = 3;
@@ -1250,7 +1248,7 @@ static void open_world(void) {
     const uint32_t each = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
     const selene_rule rules[] = {{SELENE_FACTOR_LOW_POWER_MODE, each, SELENE_RULE_VETO, 0, 0, 0},
                                  {SELENE_FACTOR_THERMAL, each, SELENE_RULE_VETO, 0, 1, 0}};
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     profile.rules = rules;
     profile.rule_count = 2;
     CHECK_OK(selene_governor_set_profile(world.scheduler, &profile));

@@ -13,7 +13,13 @@ import Testing
   @Test("T2 C6 every number has its name")
   func all() {
     #expect(names(0...9) { (kind: Kind) in kind.name } == ["refresh", "processing"])
-    #expect(names(0...9) { (schedule: Schedule) in schedule.name } == ["standing", "once", "periodic"])
+    #expect(names(0...9) { (schedule: Schedule) in schedule.name } == ["once", "periodic", "standing"])
+    #expect(
+      names(0...9) { (policy: ExistingPolicy) in policy.name }
+        == ["keep", "replace", "update", "append", "append_or_replace", "skip"])
+    #expect(
+      names(0...9) { (recurrence: Recurrence) in recurrence.name } == ["after_completion", "anchored", "calendar"])
+    #expect(names(0...9) { (backoff: BackoffPolicy) in backoff.name } == ["none", "linear", "exponential"])
     #expect(
       names(0...9) { (state: TaskState) in state.name }
         == ["enqueued", "held", "blocked", "running", "succeeded", "failed", "cancelled"])

@@ -44,7 +44,7 @@ import Testing
     for policy in [ExistingPolicy.keep, .replace, .update] {
       #expect(try Recipe("a", schedule, existing: policy).define().existing == policy)
     }
-    for raw: Int32 in 0...2 {
+    for raw: Int32 in 1...3 {
       #expect(try Recipe("a", schedule, { $0.backoff = raw }).define().backoff.rawValue == UInt8(raw))
     }
   }
@@ -53,9 +53,9 @@ import Testing
 
   /// Each field that is not the task's own alone: what sets it to something that is not its default.
   private static let terms: [@Sendable (inout Recipe) -> Void] = [
-    { $0.kind = 2 }, { ($0.schedule, $0.period) = (1, 0) }, { $0.priority = 5 }, { $0.existing = 1 },
+    { $0.kind = 2 }, { ($0.schedule, $0.period) = (1, 0) }, { $0.priority = 5 }, { $0.existing = 2 },
     { $0.recurrence = 1 },
-    { $0.backoff = 1 }, { $0.responseWindow = 7 }, { $0.maxAttempts = 9 }, { $0.constraints = 3 },
+    { $0.backoff = 2 }, { $0.responseWindow = 7 }, { $0.maxAttempts = 9 }, { $0.constraints = 3 },
     { $0.expectedResponse = 11 }, { $0.initialDelay = 13 }, { $0.period = 2 * Time.hour }, { $0.flex = 17 },
     { $0.backoffDelay = 31 * Time.second }, { $0.handler = "another" }, { $0.tags = ["one"] }, { $0.tags = ["two"] },
   ]
@@ -100,11 +100,11 @@ import Testing
     static let hour: Int64 = 3_600_000_000_000
     static let all = [
       Field("kind", [1, 2], not: [-1, 0, 3, 99, 257, 258]) { $0.kind = Int32($1) },
-      Field("schedule", [-1, 0, 1], not: [-2, 3, 99, 256]) { $0.schedule = Int32($1) },
+      Field("schedule", [0, 1, 3], not: [-1, 4, 99, 256]) { $0.schedule = Int32($1) },
       Field("priority", [1, 2, 3, 4, 5], not: [-1, 0, 6, 99, 257]) { $0.priority = Int32($1) },
-      Field("existing", [-1, 0, 1, 2, 3, 4, 5], not: [-2, 6, 99, 256]) { $0.existing = Int32($1) },
+      Field("existing", [0, 1, 2, 3, 4, 5, 6], not: [-1, 7, 99, 256]) { $0.existing = Int32($1) },
       Field("recurrence", [0, 1, 2], not: [-1, 3, 99]) { $0.recurrence = Int32($1) },
-      Field("backoff", [-1, 0, 1, 2], not: [-2, 3, 99]) { $0.backoff = Int32($1) },
+      Field("backoff", [0, 1, 2, 3], not: [-1, 4, 99]) { $0.backoff = Int32($1) },
       Field("response_window", [0, 1, 3, 30], not: [-1, 31, 256]) { $0.responseWindow = Int32($1) },
       Field("max_attempts", [0, 1, 4_294_967_295], not: []) { $0.maxAttempts = UInt32($1) },
       Field("constraints", [0, 1, 2, 3, 4, 128, 255], not: [256, 257, 0x8000_0000]) { $0.constraints = UInt32($1) },
@@ -146,9 +146,9 @@ import Testing
 
   @Test("T2 a schedule that is not said is periodic with a period, else once")
   func unsaidSchedule() throws {
-    #expect(try Recipe("a", { $0.schedule = -1 }).define().schedule == .once)
-    #expect(try Recipe("a", { ($0.schedule, $0.period) = (-1, Time.hour) }).define().schedule == .periodic)
-    #expect(refusal { try Recipe("a", { ($0.schedule, $0.flex) = (-1, Time.hour) }).define() } == .invalidArgument)
+    #expect(try Recipe("a", { $0.schedule = 0 }).define().schedule == .once)
+    #expect(try Recipe("a", { ($0.schedule, $0.period) = (0, Time.hour) }).define().schedule == .periodic)
+    #expect(refusal { try Recipe("a", { ($0.schedule, $0.flex) = (0, Time.hour) }).define() } == .invalidArgument)
   }
 
   @Test("T5 append is for once tasks only", arguments: [Schedule.standing, .periodic])

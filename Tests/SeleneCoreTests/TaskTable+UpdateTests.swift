@@ -89,7 +89,7 @@ import Testing
   @Test("T5 while backing off the earliest begin stays", arguments: [Schedule.standing, .once, .periodic])
   func backingOff(schedule: Schedule) throws {
     let desk = Desk()
-    try desk.register(Recipe("a", schedule) { $0.backoff = 2 })
+    try desk.register(Recipe("a", schedule) { $0.backoff = Int32(BackoffPolicy.exponential.rawValue) })
     try desk.run("a", .failed)
     let due = try #require(desk.record("a")).earliestBegin
     #expect(due == desk.now + 30 * Time.second)

@@ -60,7 +60,7 @@ import Testing
 
   @Test("C16 a standing task that is backing off asks for the end of its backoff")
   func standingBackoff() throws {
-    let desk = try desk([Recipe("a") { $0.backoff = 1 }])
+    let desk = try desk([Recipe("a") { $0.backoff = Int32(BackoffPolicy.linear.rawValue) }])
     try desk.run("a", .failed)
     #expect(wakeup(desk, pace(lastBegin: desk.now)) == desk.now + 30 * Time.second)
     #expect(wakeup(desk, pace(interval: Time.hour, lastBegin: desk.now)) == desk.now + Time.hour)

@@ -31,18 +31,18 @@ import Testing
       Field(name: "backoff_jitter", allowed: [0, 1, 1_000], refused: [1_001, 0xFFFF_FFFF]) {
         $0.backoffJitter = UInt32($1)
       },
-      Field(name: "max_overrun_threads", allowed: [0, 16, 1_024], refused: [1_025, 0xFFFF_FFFF]) {
-        $0.maxOverrunThreads = UInt32($1)
+      Field(name: "max_overrun_threads", allowed: [0, 16, 1_024], refused: [-1, 1_025]) {
+        $0.maxOverrunThreads = Int32($1)
       },
       Field(name: "max_overrun_per_handler", allowed: [1, 2, 1_024], refused: [0, 1_025, 0xFFFF_FFFF]) {
         $0.maxOverrunPerHandler = UInt32($1)
       },
       Field(name: "stop_grace", allowed: [0, 1, Time.day], refused: [-1, Time.day + 1, .max]) { $0.stopGrace = $1 },
-      Field(name: "max_input_size", allowed: [0, 10_240, 1 << 29], refused: [1 << 29 + 1, .max]) {
-        $0.maxInputSize = UInt64($1)
+      Field(name: "max_input_size", allowed: [0, 10_240, 1 << 29], refused: [-1, 1 << 29 + 1, .max]) {
+        $0.maxInputSize = $1
       },
-      Field(name: "max_output_size", allowed: [0, 1 << 20, 1 << 29], refused: [1 << 29 + 1, .max]) {
-        $0.maxOutputSize = UInt64($1)
+      Field(name: "max_output_size", allowed: [0, 1 << 20, 1 << 29], refused: [-1, 1 << 29 + 1, .max]) {
+        $0.maxOutputSize = $1
       },
       Field(name: "max_pending_refresh", allowed: [0, 1, 0xFFFF_FFFF], refused: []) {
         $0.maxPendingRefresh = UInt32($1)

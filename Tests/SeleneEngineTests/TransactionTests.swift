@@ -350,7 +350,7 @@ private final class Subject {
     ) {
       $0.handler = chance.once(in: 3) ? "m" : "h"
       $0.tags = ["t"]
-      $0.backoff = 2
+      $0.backoff = Int32(BackoffPolicy.exponential.rawValue)
       $0.constraints = UInt32(chance.below(4))
       $0.recurrence = schedule == .periodic ? Int32(chance.below(3)) : 0
       $0.jitter = chance.pick([0, 100])

@@ -45,16 +45,16 @@ extension VectorPlayer {
     var recipe = Recipe(try call.required("id").text("id"))
     recipe.handler = try call.text("handler") ?? ""
     if let kind = try call.text("kind") { recipe.kind = Int32(try Self.kind(kind).rawValue) }
-    if let schedule = try index(call.text("schedule"), in: ["standing", "once", "periodic"]) {
+    if let schedule = try index(call.text("schedule"), in: ["default", "once", "periodic", "standing"]) {
       recipe.schedule = schedule
     }
     if let priority = try call.integer("priority") { recipe.priority = Int32(priority) }
-    let policies = ["keep", "replace", "update", "append", "append_or_replace", "skip"]
+    let policies = ["default", "keep", "replace", "update", "append", "append_or_replace", "skip"]
     if let policy = try index(call.text("existing"), in: policies) { recipe.existing = policy }
     if let recurrence = try index(call.text("recurrence"), in: ["after_completion", "anchored"]) {
       recipe.recurrence = recurrence
     }
-    if let backoff = try index(call.text("backoff"), in: ["none", "linear", "exponential"]) {
+    if let backoff = try index(call.text("backoff"), in: ["default", "none", "linear", "exponential"]) {
       recipe.backoff = backoff
     }
     if let window = try call.integer("window") { recipe.responseWindow = Int32(window) }

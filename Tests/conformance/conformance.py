@@ -474,7 +474,7 @@ def lockstep(seed: int, steps: int, reference: str, command: str) -> None:
 
 def random_task(chance: random.Random, id: str) -> dict[str, Any]:
     """A task, some of which are refused."""
-    schedule = chance.randrange(3)
+    schedule = 1 + chance.randrange(3)
     task: dict[str, Any] = {"id": id, "handler": "h", "schedule": schedule}
     if schedule == number("schedule", "periodic"):
         task["period"] = chance.choice([1000, S, 3600 * S])
@@ -484,7 +484,7 @@ def random_task(chance: random.Random, id: str) -> dict[str, Any]:
         "kind": chance.randrange(1, 3),
         "priority": chance.randrange(1, 6),
         "expected_response": chance.choice([1000, S, 40 * S, 86400 * S, 86401 * S]),
-        "existing": chance.randrange(0, 5),
+        "existing": chance.randrange(1, 6),
         "tags": ["t", "é,"][: chance.randrange(3)],
         "max_attempts": chance.randrange(3),
         "constraints": chance.choice([0, 1, 2, 3, 1 << chance.randrange(8), chance.randrange(256)]),
@@ -537,6 +537,65 @@ def random_cycle(chance: random.Random, both: Callable[..., list[str] | None], n
             both("complete", 0)
     both("end")
     return now
+
+
+# ---- ranges ----
+
+#: Numbers of a task and a window that every binding passes on as they are, with what they need besides.
+RANGED: dict[str, dict[str, dict[str, int]]] = {
+    "task": {
+        "response_window": {},
+        "expected_response": {},
+        "initial_delay": {},
+        "period": {"schedule": number("schedule", "periodic")},
+        "flex": {"schedule": number("schedule", "periodic"), "period": 3600 * S},
+        "backoff_delay": {},
+        "timeout": {},
+        "stall_limit": {},
+        "jitter": {},
+        "latest_begin": {"schedule": number("schedule", "once")},
+    },
+    "window": {"budget": {}, "reserve": {"budget": 30 * S}},
+}
+
+
+def tried(field: dict[str, Any], bounds: dict[str, int]) -> dict[int, bool]:
+    """Values at and beyond the ends of a range, and whether each is allowed."""
+    low, high = (bounds.get(str(end), end) for end in field["range"])
+    step = MS if field["unit"] == "ns" else 1
+    values = {step: True}
+    if field["unit"] != "ns" or "none" in field or low == 0:
+        values[0] = True
+    if high is not None:
+        values |= {int(high): True, int(high) + step: False}
+    return values
+
+
+def ranges(command: str) -> None:
+    """Numbers at the ends of their ranges, as api.json has these, are accepted, and those beyond are refused."""
+    ask = Player(command)
+    ask("clock", 0)
+    ask("open", max_pending_refresh=0xFFFFFFFF, max_pending_processing=0xFFFFFFFF)
+    for struct in json.loads((ROOT / "include/api.json").read_text())["structs"]:
+        name_of = struct["name"].removeprefix("selene_")
+        for field in struct["fields"]:
+            if (more := RANGED.get(name_of, {}).get(field["name"])) is None:
+                continue
+            bounds = {"period": 3600 * S, "budget": 30 * S, "initial_delay": 0}
+            for value, is_allowed in tried(field, bounds).items():
+                fields = more | {field["name"]: value}
+                try:
+                    if name_of == "task":
+                        ask("register", id="a", handler="work", **fields)
+                        ask("cancel_all")
+                    else:
+                        ask("plan", **fields)
+                    accepted = True
+                except Refused:
+                    accepted = False
+                assert accepted == is_allowed, f"{name_of}.{field['name']} = {value}: accepted is {accepted}"
+    ask("close")
+    assert ask.end() == 0
 
 
 # ---- the end of the process ----
@@ -752,7 +811,11 @@ def main(arguments: list[str]) -> int:
     """What the arguments say."""
     match arguments:
         case ["play", *players] if players:
-            done = [attempt(f"all vectors: {short(player)}", partial(play, player)) for player in players]
+            done = [
+                attempt(f"{what}: {short(player)}", partial(test, player))
+                for player in players
+                for what, test in (("all vectors", play), ("ranges", ranges))
+            ]
         case ["lockstep", seed, steps, reference, player]:
             what = f"{steps} random steps as {short(reference)}, seed {seed}: {short(player)}"
             done = [attempt(what, lambda: lockstep(int(seed), int(steps), reference, player))]

@@ -187,10 +187,10 @@ def test_n29_a_pooler_that_hands_on_each_statement_is_refused_by_name(
     source = tmp_path / "statement.c"
     source.write_text(
         "#include <selene-fleet.h>\n#include <stdio.h>\nint main(int argc, char **argv) {\n"
-        "    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;\n    selene_fleet fleet = 0;\n"
+        "    selene_fleet_options options = SELENE_INIT(selene_fleet_options);\n    selene_fleet fleet = 0;\n"
         "    options.dsn = (selene_text){argv[argc - 1], -1};\n    selene_fleet_open(&options, &fleet);\n"
-        '    printf("%s\\n", selene_status_name(selene_fleet_install(&options, NULL)));\n'
-        '    printf("%s %s\\n", selene_status_name(selene_fleet_wake(fleet)), selene_fleet_detail());\n'
+        '    printf("%s\\n", selene_name(SELENE_NAMES_STATUS, selene_fleet_install(&options, NULL)));\n'
+        '    printf("%s %s\\n", selene_name(SELENE_NAMES_STATUS, selene_fleet_wake(fleet)), selene_fleet_error()->message.data);\n'
         "    return selene_fleet_close(fleet, 0);\n}\n"
     )
     with Bouncer(fleet.server, "statement") as statement:

@@ -55,9 +55,9 @@ def test_its_sources_mean_the_same_whether_char_has_a_sign(char: str) -> None:
 def test_its_header_stands_alone(compiler: list[str], tmp_path: Path) -> None:
     source = tmp_path / "host"
     source.write_text(
-        "#include <selene-fleet.h>\nselene_fleet_options one = SELENE_FLEET_OPTIONS_INIT;\n"
-        "selene_fleet_place two = SELENE_FLEET_PLACE_INIT;\nselene_worker_options three = SELENE_WORKER_OPTIONS_INIT;\n"
-        "selene_worker_info four = SELENE_WORKER_INFO_INIT;\n"
+        "#include <selene-fleet.h>\nselene_fleet_options one = SELENE_INIT(selene_fleet_options);\n"
+        "selene_fleet_place two = SELENE_INIT(selene_fleet_place);\nselene_worker_options three = SELENE_INIT(selene_worker_options);\n"
+        "selene_worker_info four = SELENE_INIT(selene_worker_info);\n"
     )
     warnings = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wno-missing-field-initializers"]
     told(*compiler, *warnings, f"-I{ROOT / 'include'}", "-fsyntax-only", source)
@@ -79,7 +79,7 @@ def test_it_is_installed_and_found_by_pkg_config(tmp_path: Path) -> None:
     env = {**os.environ, "PKG_CONFIG_PATH": f"{place / 'pkgconfig'}:{tmp_path}", "LD_LIBRARY_PATH": f"{place}:{BUILD}"}
     flags = told("pkg-config", "--cflags", "--libs", "selene-fleet", env=env).split()
     source = tmp_path / "host.c"
-    source.write_text("#include <selene-fleet.h>\nint main(void) { return selene_fleet_detail()[0]; }\n")
+    source.write_text("#include <selene-fleet.h>\nint main(void) { return selene_fleet_error()->status; }\n")
     told("cc", "-Wall", "-Werror", source, "-o", tmp_path / "host", *flags)
     told(tmp_path / "host", env=env)
     told("make", "--no-print-directory", "uninstall", f"DESTDIR={tmp_path}", "PREFIX=/opt/selene", cwd=ROOT)
@@ -170,7 +170,7 @@ def test_n1_its_script_is_that_of_the_sources(tmp_path: Path) -> None:
     source = tmp_path / "script.c"
     source.write_text(
         "#include <selene-fleet.h>\n#include <stdio.h>\nint main(int argc, char **argv) {\n"
-        "    selene_fleet_options options = SELENE_FLEET_OPTIONS_INIT;\n    selene_fleet_bytes *script;\n"
+        "    selene_fleet_options options = SELENE_INIT(selene_fleet_options);\n    selene_fleet_bytes *script;\n"
         "    options.schema = (selene_text){argv[argc - 1], -1};\n"
         "    if (selene_fleet_install(&options, &script)) return 1;\n    fputs(script->bytes.data, stdout);\n"
         "    selene_free(script);\n    return 0;\n}\n"

@@ -11,8 +11,8 @@ static void work(selene_run run, const selene_run_info *info, void *context) {
 
 int main(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     int runs = 0;
 
@@ -23,10 +23,10 @@ int main(void) {
             SELENE_OK ||
         selene_task_register(scheduler, &task, NULL) != SELENE_OK ||
         selene_cycle_run(scheduler, &window, &report) != SELENE_OK) {
-        fprintf(stderr, "%s\n", selene_status_detail());
+        fprintf(stderr, "%s\n", selene_error_last()->message.data);
         return 1;
     }
-    printf("%s %d %d\n", selene_version_string(), runs, report->result == SELENE_OUTCOME_NEW_DATA);
+    printf("%s %d %d\n", SELENE_VERSION_STRING, runs, report->result == SELENE_OUTCOME_NEW_DATA);
     selene_free(report);
     return selene_scheduler_close(scheduler, SELENE_SECOND);
 }

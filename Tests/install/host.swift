@@ -8,10 +8,10 @@ var task = selene_task()
 var window = selene_window()
 var report: UnsafeMutablePointer<selene_report>?
 
-func fail() -> Never { fatalError(String(cString: selene_status_detail())) }
+func fail() -> Never { fatalError(String(cString: selene_error_last().pointee.message.data)) }
 
-selene_task_init(&task, UInt32(MemoryLayout<selene_task>.size))
-selene_window_init(&window, UInt32(MemoryLayout<selene_window>.size))
+task.struct_size = UInt32(MemoryLayout<selene_task>.size)
+window.struct_size = UInt32(MemoryLayout<selene_window>.size)
 window.budget = 60_000_000_000
 let id = "install.check"
 guard selene_scheduler_open(nil, &scheduler) == SELENE_OK,
@@ -27,6 +27,6 @@ id.withCString { text in
   guard selene_task_register(scheduler, &task, nil) == SELENE_OK else { fail() }
 }
 guard selene_cycle_run(scheduler, &window, &report) == SELENE_OK, let report else { fail() }
-print(String(cString: selene_version_string()), runs, report.pointee.result == SELENE_OUTCOME_NEW_DATA ? 1 : 0)
+print(SELENE_VERSION_STRING, runs, report.pointee.result == SELENE_OUTCOME_NEW_DATA ? 1 : 0)
 selene_free(report)
 guard selene_scheduler_close(scheduler, 1_000_000_000) == SELENE_OK else { fail() }

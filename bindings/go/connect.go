@@ -22,11 +22,11 @@ type Connection struct {
 // what it registers is kept there, and Run and Drive work on the tasks of its handlers. ErrOwnerAway: nobody serves it now.
 func Connect(connection Connection) (*Scheduler, error) {
 	var raw C.selene_connect_options
-	C.selene_connect_options_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	var lent arena
 	defer lent.free()
 	raw.path, raw.pool = lent.text(connection.Path), lent.text(connection.Pool)
-	raw.wait, raw.timeout = C.int64_t(connection.Wait), length(connection.Timeout, raw.timeout)
+	raw.wait, raw.timeout = C.int64_t(connection.Wait), C.int64_t(connection.Timeout)
 	var handle C.selene_scheduler
 	if err := check(func() C.selene_status { return C.selene_scheduler_connect(&raw, &handle) }); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func Connect(connection Connection) (*Scheduler, error) {
 // and "-sock".
 func (s *Scheduler) Serve(path string) error {
 	var raw C.selene_server_options
-	C.selene_server_options_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	var lent arena
 	defer lent.free()
 	raw.path = lent.text(path)

@@ -22,7 +22,7 @@ import (
 type Window struct {
 	// Budget is the time from its begin to its deadline; 30 s.
 	Budget time.Duration
-	// Reserve is kept free at the end, in which runs are asked to stop; a twentieth of the budget, negative: none.
+	// Reserve is kept free at the end, in which runs are asked to stop; a twentieth of the budget, None: none.
 	Reserve time.Duration
 	// Kinds are those of the tasks that it takes; all that may begin.
 	Kinds Kinds
@@ -38,13 +38,10 @@ type Window struct {
 
 func (w Window) lend(flags C.uint32_t, call func(*C.selene_window) error) error {
 	var raw C.selene_window
-	C.selene_window_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
-	raw.budget = length(w.Budget, raw.budget)
-	raw.reserve = some(w.Reserve, raw.reserve)
-	raw.kinds = C.uint32_t(w.Kinds)
-	if w.Lanes != 0 {
-		raw.lanes = C.uint32_t(w.Lanes)
-	}
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
+	raw.budget = C.int64_t(w.Budget)
+	raw.reserve = C.int64_t(w.Reserve)
+	raw.kinds, raw.lanes = C.uint32_t(w.Kinds), C.uint32_t(w.Lanes)
 	raw.flags = flags
 	if w.StrictFit {
 		raw.flags |= C.SELENE_WINDOW_STRICT_FIT

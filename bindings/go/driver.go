@@ -19,7 +19,7 @@ type Driver struct {
 	RefreshLanes, ProcessingLanes   uint32
 	// Kinds are those of its windows; both.
 	Kinds Kinds
-	// Reserve is kept free at the end of each; a twentieth of the budget, negative: none.
+	// Reserve is kept free at the end of each; a twentieth of the budget, None: none.
 	Reserve time.Duration
 	// Every is the least time from window to window of a kind.
 	Every time.Duration
@@ -42,19 +42,12 @@ func (s *Scheduler) Drive(ctx context.Context, driver Driver) error {
 		return errNilContext
 	}
 	var raw C.selene_driver
-	C.selene_driver_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
-	raw.refresh_budget = length(driver.RefreshBudget, raw.refresh_budget)
-	raw.processing_budget = length(driver.ProcessingBudget, raw.processing_budget)
-	if driver.RefreshLanes != 0 {
-		raw.refresh_lanes = C.uint32_t(driver.RefreshLanes)
-	}
-	if driver.ProcessingLanes != 0 {
-		raw.processing_lanes = C.uint32_t(driver.ProcessingLanes)
-	}
-	if driver.Kinds != 0 {
-		raw.kinds = C.uint32_t(driver.Kinds)
-	}
-	raw.reserve, raw.every = some(driver.Reserve, raw.reserve), C.int64_t(driver.Every)
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
+	raw.refresh_budget = C.int64_t(driver.RefreshBudget)
+	raw.processing_budget = C.int64_t(driver.ProcessingBudget)
+	raw.refresh_lanes, raw.processing_lanes = C.uint32_t(driver.RefreshLanes), C.uint32_t(driver.ProcessingLanes)
+	raw.kinds = C.uint32_t(driver.Kinds)
+	raw.reserve, raw.every = C.int64_t(driver.Reserve), C.int64_t(driver.Every)
 	raw.flags = C.SELENE_DRIVER_LANES
 	for flag, isSet := range map[C.uint32_t]bool{
 		C.SELENE_DRIVER_STRICT_FIT: driver.StrictFit,

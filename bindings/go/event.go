@@ -56,7 +56,7 @@ func (e *Events) Next(timeout time.Duration) (*Event, error) {
 	}
 	defer e.scheduler.leave()
 	var raw C.selene_event
-	C.selene_event_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	var (
 		found C.int32_t
 		lost  C.uint64_t

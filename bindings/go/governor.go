@@ -33,7 +33,7 @@ type Finding struct {
 // SetProfile says what the governor asks for from now on, before Drive opens a window. It is not stored.
 func (s *Scheduler) SetProfile(profile Profile) error {
 	var raw C.selene_profile
-	C.selene_profile_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	raw.base = C.int32_t(profile)
 	return check(func() C.selene_status { return C.selene_governor_set_profile(s.handle, &raw) })
 }

@@ -48,11 +48,11 @@ const (
 	ErrInternal Status = 30
 	// ErrStoreCannotOpen: The store cannot be opened or made: a directory, no such folder, no permission, read-only.
 	ErrStoreCannotOpen Status = 48
-	// ErrStoreLocked: Another scheduler, in this process or another, has the store open; the detail names the process.
+	// ErrStoreLocked: Another scheduler, in this process or another, has the store open; the message names the process.
 	ErrStoreLocked Status = 49
 	// ErrStoreCorrupt: The file is damaged; selene_store_salvage saves what can be read.
 	ErrStoreCorrupt Status = 50
-	// ErrStoreForeign: The file is not a Selene store, or that of another application (option owner); the detail names both.
+	// ErrStoreForeign: The file is not a Selene store, or that of another application (option owner); the message names both.
 	ErrStoreForeign Status = 51
 	// ErrStoreNewer: The store was written by a newer version of this library.
 	ErrStoreNewer Status = 52
@@ -165,13 +165,13 @@ type Schedule int32
 
 const (
 	// ScheduleDefault: By period: periodic with one, else once.
-	ScheduleDefault Schedule = -1
-	// ScheduleStanding: A candidate in every window, for ever.
-	ScheduleStanding Schedule = 0
+	ScheduleDefault Schedule = 0
 	// ScheduleOnce: Until it succeeds, is abandoned, or its attempts are used up.
 	ScheduleOnce Schedule = 1
 	// SchedulePeriodic: Once a period.
 	SchedulePeriodic Schedule = 2
+	// ScheduleStanding: A candidate in every window, for ever.
+	ScheduleStanding Schedule = 3
 )
 
 // String is its name in the header, or unknown.
@@ -179,12 +179,12 @@ func (n Schedule) String() string {
 	switch n {
 	case ScheduleDefault:
 		return "default"
-	case ScheduleStanding:
-		return "standing"
 	case ScheduleOnce:
 		return "once"
 	case SchedulePeriodic:
 		return "periodic"
+	case ScheduleStanding:
+		return "standing"
 	}
 	return "unknown"
 }
@@ -227,19 +227,19 @@ type Existing int32
 
 const (
 	// ExistingDefault: By schedule: keep for once tasks, update for the others.
-	ExistingDefault Existing = -1
+	ExistingDefault Existing = 0
 	// ExistingKeep: The old record stays exactly as it is.
-	ExistingKeep Existing = 0
+	ExistingKeep Existing = 1
 	// ExistingReplace: The old one and all waiting behind it are cancelled (a run in flight is stopped); a new one starts.
-	ExistingReplace Existing = 1
+	ExistingReplace Existing = 2
 	// ExistingUpdate: The definition is replaced, history is kept.
-	ExistingUpdate Existing = 2
+	ExistingUpdate Existing = 3
 	// ExistingAppend: Waits until the one before it succeeds; if that fails or is cancelled, so is this.
-	ExistingAppend Existing = 3
+	ExistingAppend Existing = 4
 	// ExistingAppendOrReplace: The same, but starts also after a failure.
-	ExistingAppendOrReplace Existing = 4
+	ExistingAppendOrReplace Existing = 5
 	// ExistingSkip: As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.
-	ExistingSkip Existing = 5
+	ExistingSkip Existing = 6
 )
 
 // String is its name in the header, or unknown.
@@ -293,13 +293,13 @@ type Backoff int32
 
 const (
 	// BackoffDefault: By schedule: none for standing, exponential for the others.
-	BackoffDefault Backoff = -1
+	BackoffDefault Backoff = 0
 	// BackoffNone: 0.
-	BackoffNone Backoff = 0
+	BackoffNone Backoff = 1
 	// BackoffLinear: d * n.
-	BackoffLinear Backoff = 1
+	BackoffLinear Backoff = 2
 	// BackoffExponential: d * 2^(n-1).
-	BackoffExponential Backoff = 2
+	BackoffExponential Backoff = 3
 )
 
 // String is its name in the header, or unknown.

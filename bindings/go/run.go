@@ -100,7 +100,7 @@ type pulled struct {
 // lentPulled are those that no call has now.
 var lentPulled = sync.Pool{New: func() any {
 	made := (*pulled)(C.calloc(1, C.size_t(unsafe.Sizeof(pulled{}))))
-	C.selene_run_info_init(&made.info, C.uint32_t(unsafe.Sizeof(made.info)))
+	made.info.struct_size = C.uint32_t(unsafe.Sizeof(made.info))
 	owner := &pulledOwner{made}
 	runtime.SetFinalizer(owner, func(owner *pulledOwner) { C.free(unsafe.Pointer(owner.pulled)) })
 	return owner

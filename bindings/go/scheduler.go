@@ -487,7 +487,7 @@ func (s *Scheduler) UnpauseGroup(name string) error {
 // Group is a group; ErrNotFound if nothing of it is set, no task of it waits and none runs.
 func (s *Scheduler) Group(name string) (GroupInfo, error) {
 	var raw C.selene_group_info
-	C.selene_group_info_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	err := s.named(name, func(data *C.char, length C.int64_t) C.selene_status {
 		return C.selene_group_get(s.handle, data, length, &raw)
 	})
@@ -570,7 +570,7 @@ func (s *Scheduler) Waits(id string) (*Waits, error) {
 // Explain says why a task does not run now.
 func (s *Scheduler) Explain(id string) (*Explanation, error) {
 	var raw C.selene_explanation
-	C.selene_explanation_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	err := s.named(id, func(data *C.char, length C.int64_t) C.selene_status {
 		return C.selene_task_explain(s.handle, data, length, &raw)
 	})

@@ -56,10 +56,10 @@ func failure(status C.selene_status) error {
 	if status == C.SELENE_OK {
 		return nil
 	}
-	fault := C.selene_status_fault()
+	fault := C.selene_error_last()
 	return &Error{
 		Status:  Status(status),
-		Detail:  C.GoString(C.selene_status_detail()),
+		Detail:  C.GoString(fault.message.data),
 		Field:   text(fault.field),
 		Found:   text(fault.found),
 		Allowed: text(fault.allowed),
@@ -146,21 +146,8 @@ func moment(ns C.int64_t) time.Time {
 	return time.Unix(0, int64(ns))
 }
 
-// length is a duration where 0 stands for a default.
-func length(span time.Duration, standard C.int64_t) C.int64_t {
-	if span == 0 {
-		return standard
-	}
-	return C.int64_t(span)
-}
-
-// some is one where what is negative stands for none, too.
-func some(span time.Duration, standard C.int64_t) C.int64_t {
-	if span < 0 {
-		return 0
-	}
-	return length(span, standard)
-}
+// None says of a field whose zero is a default that there is none of it: a duration of 0, a number of 0. Its comment says where.
+const None = -1
 
 // Options say how a scheduler is opened. What is zero has its default.
 type Options struct {
@@ -170,19 +157,20 @@ type Options struct {
 	Owner string
 	// Permitted are the ids that may be registered; one that ends in ".*" permits all that begin so. nil permits all.
 	Permitted []string
-	// MaxPendingRefresh and MaxPendingProcessing limit the once and periodic tasks that wait or run at a time; 0: no limit.
-	MaxPendingRefresh, MaxPendingProcessing uint32
+	// MaxPendingRefresh and MaxPendingProcessing limit the once and periodic tasks that wait or run at a time; 0: no limit,
+	// None: none may.
+	MaxPendingRefresh, MaxPendingProcessing int64
 	// Hold keeps what is over a limit back instead of refusing it.
 	Hold bool
-	// MinimumBackoff (10 s; negative: none) and MaximumBackoff (5 h) are what backoff delays are brought into.
+	// MinimumBackoff (10 s; None: none) and MaximumBackoff (5 h) are what backoff delays are brought into.
 	MinimumBackoff, MaximumBackoff time.Duration
 	// BackoffJitter shortens each backoff by at most so many per mille.
 	BackoffJitter uint32
 	// MinimumIntervalRefresh and MinimumIntervalProcessing are the least time from begin to begin of windows.
 	MinimumIntervalRefresh, MinimumIntervalProcessing time.Duration
-	// StopGrace is how long a run that has reached its timeout may still complete (5 s; negative: not at all).
+	// StopGrace is how long a run that has reached its timeout may still complete (5 s; None: not at all).
 	StopGrace time.Duration
-	// ExpeditedQuota is how long expedited tasks may run in 24 h (10 min; negative: not at all).
+	// ExpeditedQuota is how long expedited tasks may run in 24 h (10 min; None: not at all).
 	ExpeditedQuota time.Duration
 	// ThreadStackSize is that of the library's threads in bytes (8 MiB), on which windows that are not lent run.
 	ThreadStackSize uint64
@@ -190,12 +178,12 @@ type Options struct {
 	BackgroundThreads bool
 	// WaitLogEntries is how far back Waits knows what happened to all tasks alike (4 096 windows and dispatches).
 	WaitLogEntries uint64
-	// MaxInputSize is how many bytes of input a task may carry (10 240).
-	MaxInputSize uint64
-	// MaxOutputSize is how many bytes of output a run may leave (1 MiB).
-	MaxOutputSize uint64
+	// MaxInputSize is how many bytes of input a task may carry (10 240; None: none).
+	MaxInputSize int64
+	// MaxOutputSize is how many bytes of output a run may leave (1 MiB; None: none).
+	MaxOutputSize int64
 	// CrashPause is how long a task waits at least after a second run of it ended its process, each further time twice as
-	// long (30 s; negative: not at all).
+	// long (30 s; None: not at all).
 	CrashPause time.Duration
 	// Seed is that of the jitter; 0: taken from the clock.
 	Seed uint64
@@ -212,34 +200,27 @@ type Options struct {
 // Open opens a scheduler; Close closes it.
 func Open(options Options) (*Scheduler, error) {
 	var raw C.selene_options
-	C.selene_options_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	var lent arena
 	defer lent.free()
 	raw.path, raw.owner = lent.text(options.Path), lent.text(options.Owner)
 	raw.permitted, raw.permitted_count = lent.texts(options.Permitted), C.uint64_t(len(options.Permitted))
-	raw.max_pending_refresh = limit(options.MaxPendingRefresh)
-	raw.max_pending_processing = limit(options.MaxPendingProcessing)
-	raw.minimum_backoff = some(options.MinimumBackoff, raw.minimum_backoff)
-	raw.maximum_backoff = some(options.MaximumBackoff, raw.maximum_backoff)
+	raw.max_pending_refresh = C.int64_t(options.MaxPendingRefresh)
+	raw.max_pending_processing = C.int64_t(options.MaxPendingProcessing)
+	raw.minimum_backoff = C.int64_t(options.MinimumBackoff)
+	raw.maximum_backoff = C.int64_t(options.MaximumBackoff)
 	raw.backoff_jitter = C.uint32_t(options.BackoffJitter)
 	raw.minimum_interval_refresh = C.int64_t(options.MinimumIntervalRefresh)
 	raw.minimum_interval_processing = C.int64_t(options.MinimumIntervalProcessing)
-	raw.stop_grace = some(options.StopGrace, raw.stop_grace)
-	raw.crash_pause = some(options.CrashPause, raw.crash_pause)
-	raw.expedited_quota = some(options.ExpeditedQuota, raw.expedited_quota)
+	raw.stop_grace = C.int64_t(options.StopGrace)
+	raw.crash_pause = C.int64_t(options.CrashPause)
+	raw.expedited_quota = C.int64_t(options.ExpeditedQuota)
 	raw.thread_stack_size = C.uint64_t(options.ThreadStackSize)
 	if options.BackgroundThreads {
 		raw.thread_quality = C.SELENE_THREADS_BACKGROUND
 	}
-	if options.WaitLogEntries > 0 {
-		raw.wait_log_entries = C.uint64_t(options.WaitLogEntries)
-	}
-	if options.MaxInputSize > 0 {
-		raw.max_input_size = C.uint64_t(options.MaxInputSize)
-	}
-	if options.MaxOutputSize > 0 {
-		raw.max_output_size = C.uint64_t(options.MaxOutputSize)
-	}
+	raw.wait_log_entries = C.uint64_t(options.WaitLogEntries)
+	raw.max_input_size, raw.max_output_size = C.int64_t(options.MaxInputSize), C.int64_t(options.MaxOutputSize)
 	raw.seed = C.uint64_t(options.Seed)
 	for flag, isSet := range map[C.uint32_t]bool{
 		C.SELENE_OPTIONS_HOLD:           options.Hold,
@@ -261,13 +242,6 @@ func Open(options Options) (*Scheduler, error) {
 		return nil, err
 	}
 	return newScheduler(handle, !options.Clock.IsZero(), !options.Clock.IsZero() && options.NoThreads), nil
-}
-
-func limit(count uint32) C.uint32_t {
-	if count == 0 {
-		return C.SELENE_UNLIMITED
-	}
-	return C.uint32_t(count)
 }
 
 // String tells options apart where they are printed.

@@ -157,7 +157,14 @@ func TestWhatIsRefusedIsAnErrorOnWhateverThread(t *testing.T) {
 	_, err = s.Cancel("nobody")
 	refused(t, err, ErrNotFound)
 	_, err = s.Register(Task{ID: "zero"})
+	must(t, err)
+	equal(t, info(t, s, "zero").Schedule, ScheduleOnce)
+	task.ResponseWindow, task.BackoffDelay = None, -2
+	_, err = s.Register(task)
 	refused(t, err, ErrInvalidArgument)
+	task.BackoffDelay = None
+	_, err = s.Register(task)
+	must(t, err)
 	must(t, s.Handler("a", func(context.Context, *Run) error { return nil }))
 	refused(t, s.Handler("a", func(context.Context, *Run) error { return nil }), ErrAlreadyExists)
 	refused(t, s.Handler("b", nil), ErrInvalidArgument)

@@ -8,10 +8,8 @@ import (
 	"unsafe"
 )
 
-// NotSaid is an expected response that is learnt: what the runs of the task's handler took.
-const NotSaid time.Duration = -1
-
-// Task is what a task is. Standing, Once and Periodic make one with the library's defaults, which fields then change.
+// Task is what a task is. What is zero has its default; Standing, Once and Periodic name the schedule, which is once
+// otherwise, or periodic with a period.
 type Task struct {
 	ID string
 	// Handler is the name of its handler; empty: the id.
@@ -22,15 +20,17 @@ type Task struct {
 	Existing   Existing
 	Recurrence Recurrence
 	Backoff    Backoff
-	// BackoffDelay is the first delay before a retry; 30 s.
+	// BackoffDelay is the first delay before a retry (30 s; None: none).
 	BackoffDelay time.Duration
-	// ResponseWindow is how many of the last response times the estimate is the mean of; 3.
+	// ResponseWindow is how many of the last response times the estimate is the mean of (3; None: it is always
+	// ExpectedResponse).
 	ResponseWindow int32
 	// MaxAttempts until it has failed; 0: no limit.
 	MaxAttempts uint32
 	Constraints Constraints
 	Tags        []string
-	// ExpectedResponse is what a run is expected to take while nothing is known; NotSaid.
+	// ExpectedResponse is what a run is expected to take while nothing is known (what the runs of its handler took; None:
+	// nothing).
 	ExpectedResponse time.Duration
 	InitialDelay     time.Duration
 	// LatestBegin is how long after its registration a once task may begin at the latest; near it, it goes before others, and
@@ -58,33 +58,21 @@ type Task struct {
 	Expedited, RefuseOutOfQuota bool
 }
 
-func task(id string, schedule Schedule) Task {
-	var raw C.selene_task
-	C.selene_task_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
-	return Task{
-		ID: id, Kind: Kind(raw.kind), Schedule: schedule, Priority: Priority(raw.priority), Existing: Existing(raw.existing),
-		Recurrence: Recurrence(raw.recurrence), Backoff: Backoff(raw.backoff), BackoffDelay: time.Duration(raw.backoff_delay),
-		ResponseWindow: int32(raw.response_window), ExpectedResponse: time.Duration(raw.expected_response),
-	}
-}
-
 // Standing is a candidate in every window.
-func Standing(id string) Task { return task(id, ScheduleStanding) }
+func Standing(id string) Task { return Task{ID: id, Schedule: ScheduleStanding} }
 
 // Once is work that is done once.
-func Once(id string) Task { return task(id, ScheduleOnce) }
+func Once(id string) Task { return Task{ID: id, Schedule: ScheduleOnce} }
 
 // Periodic is work that is due again and again, each time after the period.
 func Periodic(id string, period time.Duration) Task {
-	made := task(id, SchedulePeriodic)
-	made.Period = period
-	return made
+	return Task{ID: id, Schedule: SchedulePeriodic, Period: period}
 }
 
 // lend gives it to a function as the header has it.
 func (t *Task) lend(call func(*C.selene_task) error) error {
 	var raw C.selene_task
-	C.selene_task_init(&raw, C.uint32_t(unsafe.Sizeof(raw)))
+	raw.struct_size = C.uint32_t(unsafe.Sizeof(raw))
 	var lent arena
 	defer lent.free()
 	raw.id, raw.handler = lent.text(t.ID), lent.text(t.Handler)

@@ -67,7 +67,7 @@ end
 --- A task's record, freed when Lua drops it; nil where there is none.
 local function get(scheduler, id)
   local is_there, info = pcall(selene.get, 'selene_task_info *', 'task_get', scheduler, id, #id, 0)
-  if is_there then return ffi.gc(info, selene.task_info_destroy) end
+  if is_there then return ffi.gc(info, selene.free) end
   if info.status ~= 'NOT_FOUND' then error(info, 0) end
 end
 

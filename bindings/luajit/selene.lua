@@ -26,7 +26,7 @@ for name, value in header:gmatch '#define SELENE_([%w_]+) (%d+)U?\n' do selene[n
 for name, value in header:gmatch '#define SELENE_([%w_]+) INT64_C%((%d+)%)\n' do
   selene[name] = ffi.cast('int64_t', tonumber(value))
 end
-selene.NEVER = 0x7fffffffffffffffLL
+selene.NEVER, selene.NONE = 0x7fffffffffffffffLL, -1
 
 ffi.cdef((header:gsub('#[^\n]*', ''):gsub('extern "C" {(.*)}', '%1'):gsub('SELENE_API', '')
   :gsub('%[SELENE_([%w_]+)%]', function(name) return '[' .. selene[name] .. ']' end)))
@@ -41,8 +41,8 @@ failure.__tostring = function(self) return self.status .. ': ' .. self.detail en
 function selene.check(status)
   if status == 0 then return end
   error(setmetatable({
-    status = ffi.string(library.selene_status_name(status)),
-    detail = ffi.string(library.selene_status_detail()),
+    status = ffi.string(library.selene_name(library.SELENE_NAMES_STATUS, status)),
+    detail = ffi.string(library.selene_error_last().message.data),
   }, failure), 3)
 end
 
@@ -67,11 +67,15 @@ function selene.string(text) return ffi.string(text.data, text.length) end
 --- What each list of texts is counted by.
 local counts = { tags = 'tag_count', conditions = 'condition_count' }
 
+-- Which structs have a struct_size.
+local sized = {}
+
 --- A struct with its defaults: selene.new 'task'. Fields that are given are set; strings are texts, or the input of a task,
 --- tables of strings lists of texts.
 function selene.new(name, fields)
   local made = ffi.new('selene_' .. name)
-  selene.check(library['selene_' .. name .. '_init'](made, ffi.sizeof(made)))
+  if sized[name] == nil then sized[name] = pcall(function() return made.struct_size end) end
+  if sized[name] then made.struct_size = ffi.sizeof(made) end
   local lists = { fields }
   kept[made] = lists
   for field, value in pairs(fields or {}) do

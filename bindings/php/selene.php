@@ -36,7 +36,7 @@ final class Library
         $header = file_get_contents(getenv('SELENE_HEADER') ?: self::find('includedir') . '/selene.h');
         $header = str_replace("\\\n", ' ', preg_replace('~/\*.*?\*/~s', ' ', $header));
         preg_match_all('/^#define SELENE_(\w+) (?:INT64_C\()?(\d+)U?\)?$/m', $header, $found);
-        $this->numbers = array_map(intval(...), array_combine($found[1], $found[2])) + ['NEVER' => PHP_INT_MAX];
+        $this->numbers = array_map(intval(...), array_combine($found[1], $found[2])) + ['NEVER' => PHP_INT_MAX, 'NONE' => -1];
         $text = preg_replace(['/^#.*$/m', '/extern "C" \{(.*)\}/s', '/SELENE_API/'], ['', '$1', ''], $header);
         $text = preg_replace_callback('/\[SELENE_(\w+)\]/', fn ($name) => "[{$this->numbers[$name[1]]}]", $text);
         $this->c = FFI::cdef($text, getenv('SELENE_LIBRARY') ?: self::find('libdir') . '/libselene.so');
@@ -68,7 +68,7 @@ function call(string $name, mixed ...$arguments): void
     $given = array_map(fn ($one) => $one instanceof Struct ? FFI::addr($one->c) : $one, $arguments);
     $status = $c->{"selene_$name"}(...$given);
     if ($status !== 0) {
-        throw new Failure($c->selene_status_name($status), $c->selene_status_detail());
+        throw new Failure($c->selene_name($c->SELENE_NAMES_STATUS, $status), text($c->selene_error_last()->message));
     }
 }
 
@@ -98,7 +98,7 @@ final class Struct
     {
         $library = Library::load()->c;
         $this->c = $library->new("selene_$name");
-        call("{$name}_init", $this, FFI::sizeof($this->c));
+        $this->c->struct_size = FFI::sizeof($this->c);
         foreach ($fields as $field => $value) {
             if ($field === 'input') {
                 $this->c->input = $this->keep($value);

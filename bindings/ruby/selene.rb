@@ -61,7 +61,8 @@ module Selene
     def self.make(name, **fields)
       size = LAYOUTS.fetch(name)[:size]
       made = new(name, Fiddle::Pointer.malloc(size, Fiddle::RUBY_FREE))
-      Selene.call("#{name}_init", made, size)
+      made.pointer[0, size] = "\0" * size
+      made[:struct_size] = size if LAYOUTS[name][:sized]
       fields.each { |field, value| made[field] = value }
       made
     end
@@ -132,7 +133,7 @@ module Selene
     told = CALLS[name].call(*arguments.map { |one| one.is_a?(Struct) ? one.pointer : one })
     return told unless FUNCTIONS[name][:returns] == 'selene_status' && told != OK
 
-    raise Failure.new(CALLS['status_name'].call(told).to_s, CALLS['status_detail'].call.to_s.force_encoding('UTF-8'))
+    raise Failure.new(CALLS['name'].call(NAMES_STATUS, told).to_s, Struct.new('error', CALLS['error_last'].call)[:message])
   end
 
   # The same, and what the last parameter points to, of this type: Selene.get('int32_t', 'run_stopping', run)
@@ -147,7 +148,7 @@ module Selene
     address = get('void *', name, *arguments)
     yield Struct.new(struct, address)
   ensure
-    call("#{struct}_destroy", address) if address
+    call('free', address) if address
   end
 
   # A scheduler without threads of its own, whose work is pulled.

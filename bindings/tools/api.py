@@ -37,8 +37,8 @@ POINTER = 8
 LABELS = ("Ownership:", "Thread:", "Since:")
 #: What the words of anything but a function are.
 SAID = ("summary", "details", "since")
-#: What is said of a number as facts: what it counts, what is allowed, in which tasks, what it is if it is not set.
-TAGS = ("unit", "range", "when", "default")
+#: The facts of a number: what it counts, what is allowed, in which tasks, what 0 stands for, what SELENE_NONE does.
+TAGS = ("unit", "range", "when", "zero", "none")
 #: The structs that a host fills, each number of which says so.
 FILLED = (
     "selene_options", "selene_task", "selene_window", "selene_driver", "selene_server_options", "selene_peer_rule",
@@ -170,7 +170,7 @@ def worth(text: str, constants: dict[str, int]) -> int | str:
 
 
 def facts(found: Node, struct: str, field: str, enums: dict[str, int]) -> Node:
-    """What the tags of a field say: unit, range (its ends, null where the type ends), also, bits, when, default."""
+    """What the tags of a field say: unit, range (its ends, null where the type ends), also, bits, when, zero, none."""
     if "unit" not in found:
         return {}
     made: Node = {"unit": found["unit"]}
@@ -195,7 +195,7 @@ def facts(found: Node, struct: str, field: str, enums: dict[str, int]) -> Node:
         made["range"] = [None, None]
     else:
         raise ValueError(f"{struct}.{field}: @range is missing")
-    return made | {key: found[key] for key in ("when", "default") if key in found}
+    return made | {key: found[key] for key in ("when", "zero", "none") if key in found}
 
 
 def put(into: Node, keys: tuple[str, ...], found: Node) -> Node:
@@ -274,8 +274,9 @@ class Interface:
             known = {one["name"]: one["value"] for enum in self.enums for one in enum["constants"]} | self.constants
             field = put(field, SAID, said) | facts(said, node["name"], item["name"], known)
             is_number = self.aliases.get(spelt, spelt) in SIZES and item["name"] not in ("struct_size", "reserved")
-            if node["name"] in FILLED and is_number and "unit" not in field:
-                raise ValueError(f"{node['name']}.{item['name']}: @unit is missing")
+            for tag in ("unit", "zero"):
+                if node["name"] in FILLED and is_number and tag not in field:
+                    raise ValueError(f"{node['name']}.{item['name']}: @{tag} is missing")
             fields.append(field)
             at, widest = at + size, max(widest, align)
         name = node["name"]
@@ -315,12 +316,7 @@ class Interface:
         self.functions.append(put(function, keys, found))
 
     def complete(self) -> None:
-        """What is known of one declaration by another: who fills a struct with defaults, frees it, answers a status."""
-        functions = {function["name"] for function in self.functions}
-        for name, struct in self.structs.items():
-            for key, suffix in (("init", "_init"), ("destroy", "_destroy")):
-                if name + suffix in functions:
-                    struct[key] = name + suffix
+        """Which statuses each function answers."""
         statuses = self.enums[0]["constants"]
         for function in self.functions:
             said = "".join(c if c.isalnum() or c == "_" else " " for c in function.get("result", "")).split()

@@ -36,9 +36,9 @@ export type Kind =
   | 'processing';
 export type Schedule =
   | 'default'
-  | 'standing'
   | 'once'
-  | 'periodic';
+  | 'periodic'
+  | 'standing';
 export type PriorityName =
   | 'very_low'
   | 'low'

@@ -52,15 +52,15 @@ const factors = names('FACTOR');
 
 /** A call that the library refused. `code` is the header's name: "INVALID_ARGUMENT", "STALE_RUN", … */
 export class SeleneError extends Error {
-  constructor(status, fault) {
-    super(fault.detail || fault.message);
+  constructor(status, error, meaning) {
+    super(error.message || meaning());
     this.name = 'SeleneError';
     this.code = statuses.get(status) ?? String(status);
     this.status = status;
     /** The field that was refused, what was found, and what is allowed; each may be "". */
-    this.field = fault.field;
-    this.found = fault.found;
-    this.allowed = fault.allowed;
+    this.field = error.field;
+    this.found = error.found;
+    this.allowed = error.allowed;
   }
 }
 
@@ -154,26 +154,35 @@ function whole(milliseconds) {
   return Math.round(milliseconds * 1e6);
 }
 
+/**
+ * A number that was given, where 0 is a default that is not 0: SELENE_NONE says 0, or is refused where 0 is not allowed. What
+ * is negative is nobody's word for something else.
+ */
+function said(number) {
+  if (typeof number === 'bigint') return number || BigInt(constants.NONE);
+  return number === constants.NONE ? -(2 ** 31) : number || constants.NONE;
+}
+
 function count(value, field) {
-  return value === Infinity ? UNLIMITED : integer(value, field);
+  return said(BigInt(value === Infinity ? UNLIMITED : integer(value, field)));
 }
 
 // How each field of a task or an option is written: its name in the header, then what brings it there.
 const TASK = {
   kind: ['kind', (value) => kinds.number(value, 'kind')],
   schedule: ['schedule', (value) => schedules.number(value, 'schedule')],
-  priority: ['priority', (value) => (typeof value === 'string' ? priorities.number(value, 'priority') : integer(value, 'priority', -(2 ** 31), 2 ** 31 - 1))],
+  priority: ['priority', (value) => (typeof value === 'string' ? priorities.number(value, 'priority') : said(integer(value, 'priority', -(2 ** 31), 2 ** 31 - 1)))],
   existing: ['existing', (value) => existings.number(value, 'existing')],
   recurrence: ['recurrence', (value) => recurrences.number(value, 'recurrence')],
   backoff: ['backoff', (value) => backoffs.number(value, 'backoff')],
-  responseWindow: ['response_window', (value) => integer(value, 'responseWindow', -(2 ** 31), 2 ** 31 - 1)],
+  responseWindow: ['response_window', (value) => said(integer(value, 'responseWindow', -(2 ** 31), 2 ** 31 - 1))],
   maxAttempts: ['max_attempts', (value) => integer(value, 'maxAttempts')],
   requires: ['constraints', (value) => bits(value, constraintNames, 'requires')],
-  expected: ['expected_response', (value) => nanoseconds(value, 'expected')],
+  expected: ['expected_response', (value) => said(nanoseconds(value, 'expected'))],
   delay: ['initial_delay', (value) => nanoseconds(value, 'delay')],
   every: ['period', (value) => nanoseconds(value, 'every')],
   flex: ['flex', (value) => nanoseconds(value, 'flex')],
-  backoffDelay: ['backoff_delay', (value) => nanoseconds(value, 'backoffDelay')],
+  backoffDelay: ['backoff_delay', (value) => said(nanoseconds(value, 'backoffDelay'))],
   timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
   stallLimit: ['stall_limit', (value) => nanoseconds(value, 'stallLimit')],
   jitter: ['jitter', (value) => integer(value, 'jitter')],
@@ -182,37 +191,37 @@ const TASK = {
 const OPTIONS = {
   maxPendingRefresh: ['max_pending_refresh', (value) => count(value, 'maxPendingRefresh')],
   maxPendingProcessing: ['max_pending_processing', (value) => count(value, 'maxPendingProcessing')],
-  minimumBackoff: ['minimum_backoff', (value) => nanoseconds(value, 'minimumBackoff')],
-  maximumBackoff: ['maximum_backoff', (value) => nanoseconds(value, 'maximumBackoff')],
+  minimumBackoff: ['minimum_backoff', (value) => said(nanoseconds(value, 'minimumBackoff'))],
+  maximumBackoff: ['maximum_backoff', (value) => said(nanoseconds(value, 'maximumBackoff'))],
   minimumIntervalRefresh: ['minimum_interval_refresh', (value) => nanoseconds(value, 'minimumIntervalRefresh')],
   minimumIntervalProcessing: ['minimum_interval_processing', (value) => nanoseconds(value, 'minimumIntervalProcessing')],
-  releaseAfter: ['release_after', (value) => nanoseconds(value, 'releaseAfter')],
+  releaseAfter: ['release_after', (value) => said(nanoseconds(value, 'releaseAfter'))],
   backoffJitter: ['backoff_jitter', (value) => integer(value, 'backoffJitter')],
-  crashPause: ['crash_pause', (value) => nanoseconds(value, 'crashPause')],
-  stopGrace: ['stop_grace', (value) => nanoseconds(value, 'stopGrace')],
-  expeditedQuota: ['expedited_quota', (value) => nanoseconds(value, 'expeditedQuota')],
-  maxOutputSize: ['max_output_size', (value) => integer(value, 'maxOutputSize')],
-  waitLogEntries: ['wait_log_entries', (value) => integer(value, 'waitLogEntries')],
+  crashPause: ['crash_pause', (value) => said(nanoseconds(value, 'crashPause'))],
+  stopGrace: ['stop_grace', (value) => said(nanoseconds(value, 'stopGrace'))],
+  expeditedQuota: ['expedited_quota', (value) => said(nanoseconds(value, 'expeditedQuota'))],
+  maxOutputSize: ['max_output_size', (value) => said(BigInt(integer(value, 'maxOutputSize')))],
+  waitLogEntries: ['wait_log_entries', (value) => BigInt(integer(value, 'waitLogEntries', 1))],
   seed: ['seed', (value) => BigInt.asUintN(64, BigInt(value))],
 };
 const DRIVER = {
   kinds: ['kinds', someKinds],
   refreshBudget: ['refresh_budget', (value) => nanoseconds(value, 'refreshBudget')],
   processingBudget: ['processing_budget', (value) => nanoseconds(value, 'processingBudget')],
-  refreshLanes: ['refresh_lanes', (value) => integer(value, 'refreshLanes')],
-  processingLanes: ['processing_lanes', (value) => integer(value, 'processingLanes')],
-  reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
+  refreshLanes: ['refresh_lanes', (value) => integer(value, 'refreshLanes', 1)],
+  processingLanes: ['processing_lanes', (value) => integer(value, 'processingLanes', 1)],
+  reserve: ['reserve', (value) => said(nanoseconds(value, 'reserve'))],
   every: ['every', (value) => nanoseconds(value, 'every')],
 };
 const CONNECTION = {
   wait: ['wait', (value) => nanoseconds(value, 'wait')],
-  timeout: ['timeout', (value) => nanoseconds(value, 'timeout')],
+  timeout: ['timeout', (value) => said(nanoseconds(value, 'timeout'))],
 };
 const WINDOW = {
   kinds: ['kinds', someKinds],
-  lanes: ['lanes', (value) => integer(value, 'lanes')],
-  budget: ['budget', (value) => nanoseconds(value, 'budget')],
-  reserve: ['reserve', (value) => nanoseconds(value, 'reserve')],
+  lanes: ['lanes', (value) => integer(value, 'lanes', 1)],
+  budget: ['budget', (value) => said(nanoseconds(value, 'budget'))],
+  reserve: ['reserve', (value) => said(nanoseconds(value, 'reserve'))],
 };
 
 const PAUSE = {
@@ -295,7 +304,8 @@ export class Selene {
   }
 
   get version() {
-    return this.memory.string(this.c.selene_version_string());
+    const number = this.c.selene_version();
+    return `${Math.floor(number / 1e6)}.${Math.floor(number / 1e3) % 1e3}.${number % 1e3}`;
   }
 
   /** Opens a scheduler; see Options in selene.d.ts. */
@@ -310,10 +320,8 @@ export class Selene {
 
   check(status) {
     if (status === 0) return;
-    const fault = this.memory.read('fault', this.c.selene_status_fault());
-    fault.detail = this.memory.string(this.c.selene_status_detail());
-    fault.message = this.memory.string(this.c.selene_status_message(status));
-    throw new SeleneError(status, fault);
+    const error = this.memory.read('error', this.c.selene_error_last());
+    throw new SeleneError(status, error, () => this.memory.string(this.c.selene_status_message(status)));
   }
 
   /** Keeps an object for callbacks until C releases it, and gives C's context. */
@@ -321,11 +329,6 @@ export class Selene {
     const number = this.nextObject++;
     this.objects.set(number, object);
     return this.memory.lend(number);
-  }
-
-  /** Writes the defaults of a struct that a scope has made. */
-  defaults(name, at) {
-    this.check(this.c[`selene_${name}_init`](at, this.memory.layout(name).size));
   }
 }
 
@@ -363,7 +366,7 @@ export class Scheduler {
     const given = { maxPendingRefresh: Infinity, maxPendingProcessing: Infinity, ...options };
     memory.scope(({ room, struct, text }) => {
       const at = struct('options');
-      selene.defaults('options', at);
+      memory.clear('options', at);
       const others = ['path', 'state', 'owner', 'relaxed', 'clock', 'hold', 'observedRange', 'freshness', 'permitted'];
       const values = fields(given, OPTIONS, others, 'open');
       values.flags =
@@ -419,7 +422,7 @@ export class Scheduler {
     if (memory.keepState) throw new TypeError('connect: a WebAssembly module has no sockets');
     memory.scope(({ room, struct, text }) => {
       const at = struct('connect_options');
-      selene.defaults('connect_options', at);
+      memory.clear('connect_options', at);
       const values = fields(options, CONNECTION, ['path', 'pool'], 'connect');
       values.path = text(string(options.path ?? '', 'path'));
       if (options.pool !== undefined) values.pool = text(string(options.pool, 'pool'));
@@ -513,7 +516,7 @@ export class Scheduler {
       if (left <= 0) {
         const more = busy.length > 3 ? ` and ${busy.length - 3} more` : '';
         const named = busy.slice(0, 3).map(({ id, handler }) => `"${id}" in the handler "${handler}"`).join(', ');
-        throw new SeleneError(constants.ERROR_BUSY, { detail: `still at work: ${named}${more}`, field: '', found: '', allowed: '' });
+        throw new SeleneError(constants.ERROR_BUSY, { message: `still at work: ${named}${more}`, field: '', found: '', allowed: '' });
       }
       await bell.wait(left);
     }
@@ -554,7 +557,7 @@ export class Scheduler {
     const { memory, c } = this.#selene;
     return memory.scope(({ struct }) => {
       const at = struct('scheduler_info');
-      this.#selene.defaults('scheduler_info', at);
+      this.#selene.memory.clear('scheduler_info', at);
       this.#selene.check(c.selene_scheduler_get(this.#handle, at));
       const info = memory.read('scheduler_info', at);
       return Object.fromEntries([...states.all, 'dispatched'].map((key) => [key, Number(info[key])]));
@@ -580,7 +583,7 @@ export class Scheduler {
     const { memory, c } = this.#selene;
     return memory.scope(({ room, struct, text, bytes }) => {
       const at = struct('task');
-      this.#selene.defaults('task', at);
+      this.#selene.memory.clear('task', at);
       const others = ['id', 'handler', 'steady', 'tags', 'group', 'input', 'after', 'afterAnyEnd', 'expedited', 'outOfQuota', 'conditions'];
       const values = fields(task, TASK, others, 'task');
       values.id = text(string(task.id ?? '', 'id'));
@@ -753,7 +756,7 @@ export class Scheduler {
     try {
       return memory.scope(({ struct }) => {
         const at = struct('group_info');
-        this.#selene.defaults('group_info', at);
+        this.#selene.memory.clear('group_info', at);
         this.#named('selene_group_get', name, at);
         const { limit, paused, running, waiting } = memory.read('group_info', at);
         return { limit: limit || Infinity, paused: paused !== 0, running: Number(running), waiting: Number(waiting) };
@@ -837,7 +840,7 @@ export class Scheduler {
     const { memory } = this.#selene;
     return memory.scope(({ struct }) => {
       const at = struct('explanation');
-      this.#selene.defaults('explanation', at);
+      this.#selene.memory.clear('explanation', at);
       this.#named('selene_task_explain', id, at);
       return explanation(memory.read('explanation', at), () => this.missingConditions(id));
     });
@@ -872,7 +875,7 @@ export class Scheduler {
     const { memory, c } = this.#selene;
     return memory.scope(({ struct, text }) => {
       const at = struct('window');
-      this.#selene.defaults('window', at);
+      this.#selene.memory.clear('window', at);
       const values = fields(window, WINDOW, ['task', 'strictFit', 'frozen'], 'window');
       values.flags =
         (window.strictFit ? constants.WINDOW_STRICT_FIT : 0) | (window.frozen ? constants.WINDOW_FROZEN : 0);
@@ -951,7 +954,7 @@ export class Scheduler {
     nanoseconds(grace, 'grace');
     const fd = memory.scope(({ struct, room }) => {
       const at = struct('driver');
-      this.#selene.defaults('driver', at);
+      this.#selene.memory.clear('driver', at);
       const values = fields(driver, DRIVER, ['signal', 'grace', 'report', 'strictFit', 'together', 'frozen', 'ungoverned'], 'runForever');
       values.flags =
         (driver.strictFit ? constants.DRIVER_STRICT_FIT : 0) |
@@ -1103,7 +1106,7 @@ export class Scheduler {
     const { memory, c } = this.#selene;
     memory.scope(({ struct }) => {
       const at = struct('profile');
-      this.#selene.defaults('profile', at);
+      this.#selene.memory.clear('profile', at);
       memory.write('profile', at, { base: profiles.number(profile, 'profile') });
       this.#selene.check(c.selene_governor_set_profile(this.#handle, at));
     });

@@ -142,6 +142,13 @@ export class Memory {
     return new Uint8Array(this.view.buffer, this.view.byteOffset + place, count);
   }
 
+  /** Makes a struct one of zeros with its size, which are its defaults. */
+  clear(name, at) {
+    const { size } = this.layout(name);
+    this.bytes(at, size).fill(0);
+    this.set('u32', at, size);
+  }
+
   /** Copies a struct out, with its texts as strings. */
   read(name, at) {
     return this.#field(name, this.place(at, this.layout(name).size));

@@ -191,7 +191,7 @@ int64_t platform_boot_clock(void);
 
 // The sentence, then room for its parts; all zero at first.
 #define PLATFORM_DETAIL_SIZE 512
-#define PLATFORM_FAULT_SIZE 1408
+#define PLATFORM_FAULT_SIZE 1416
 #define PLATFORM_PATH_SIZE 4096
 
 char *_Nonnull platform_detail(void);

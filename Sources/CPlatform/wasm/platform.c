@@ -199,7 +199,7 @@ int64_t platform_boot_clock(void) {
 
 // ---- Details ----
 
-static char detail[PLATFORM_DETAIL_SIZE + PLATFORM_FAULT_SIZE];
+static _Alignas(8) char detail[PLATFORM_DETAIL_SIZE + PLATFORM_FAULT_SIZE];
 
 char *platform_detail(void) {
     return detail;

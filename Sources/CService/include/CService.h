@@ -10,7 +10,7 @@ enum service_operation {
 #include "../operations.h"
 };
 
-// What a refused call leaves, as selene_status_fault has it, flags included: the sentence, then field, subject, found, allowed, problem.
+// What a refused call leaves, as selene_error_last has it, flags included: the sentence, then field, subject, found, allowed, problem.
 enum { SERVICE_TEXT_SIZE = 512, SERVICE_TEXTS = 6 };
 typedef struct service_failure {
     int32_t status;

@@ -6,7 +6,7 @@ enum Schema {
   static let applicationID: UInt32 = 0x5365_6C6E
   static let version: Int32 = 10
 
-  /// Instants are ns; text is UTF-8; numbers are those of selene.h. `terms` is what a definition has besides its id and
+  /// Instants are ns; text is UTF-8; numbers are those of selene.h, but for three (`TaskNumbers.asStored`). `terms` is what a definition has besides its id and
   /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
   /// may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """

@@ -113,7 +113,7 @@ struct PackedTerms: TaskNumberVisitor {
     guard terms !== definition.terms else { return }
     terms = definition.terms.isCounted ? nil : definition.terms
     bytes = []
-    var numbers = definition.terms.numbers
+    var numbers = definition.terms.numbers.asStored
     numbers.visit(&self)
     // No name: it is the id.
     if let handler = definition.terms.handler { bytes.append(contentsOf: handler.buffer) }
@@ -186,6 +186,7 @@ struct PackedTerms: TaskNumberVisitor {
       guard !draft.conditions.isEmpty else { return nil }
     }
     guard numbers.later.isAtEnd else { return nil }
+    draft.numbers = draft.numbers.fromStored
     // What was accepted once stays accepted: neither bounds nor sizes of today count.
     let bounds = BackoffBounds(minimum: 0, maximum: .max)
     guard let definition = try? TaskDefinition.checked(draft, .own, backoff: bounds, maxInput: .max, pool: &pool)

@@ -41,7 +41,7 @@ static int32_t await_stop(selene_run run, const selene_run_info *info) {
 static void last(selene_run run, const selene_run_info *info, void *context) {
     const int32_t reason = await_stop(run, info);
     (void)context;
-    say("stop", info->id.data, selene_stop_name(reason));
+    say("stop", info->id.data, selene_name(SELENE_NAMES_STOP, reason));
     selene_run_complete(run, SELENE_OUTCOME_NEW_DATA);
 }
 

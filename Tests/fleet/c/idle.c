@@ -14,10 +14,10 @@ static void send_it(selene_run run, const selene_run_info *info, void *context) 
 }
 
 int main(int argc, char **argv) {
-    selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
-    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_fleet_options where = SELENE_INIT(selene_fleet_options);
+    selene_worker_options how = SELENE_INIT(selene_worker_options);
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_fleet fleet = 0;
     if (argc < 4) return 2;
     int count = atoi(argv[2]);

@@ -20,7 +20,7 @@ static void send_it(selene_run run, const selene_run_info *info, void *context) 
     say_begin(run, info);
     work(run, info);
     say("end", info->id.data,
-        selene_status_name(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA)));
+        selene_name(SELENE_NAMES_STATUS, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA)));
 }
 
 static int64_t option(int argc, char **argv, const char *key, int64_t value) {
@@ -32,8 +32,8 @@ static int64_t option(int argc, char **argv, const char *key, int64_t value) {
 }
 
 int main(int argc, char **argv) {
-    selene_connect_options where = SELENE_CONNECT_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_connect_options where = SELENE_INIT(selene_connect_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_scheduler scheduler = 0;
     if (argc < 2) return 2;
     takes = option(argc, argv, "ms", 0) * SELENE_MILLISECOND;
@@ -53,7 +53,8 @@ int main(int argc, char **argv) {
     while (getchar() != EOF) {
     }
     selene_driver_stop(scheduler, SELENE_SECOND);
-    say("closed", "", selene_status_name(selene_scheduler_close(scheduler, SELENE_SECOND)));
+    say("closed", "",
+        selene_name(SELENE_NAMES_STATUS, selene_scheduler_close(scheduler, SELENE_SECOND)));
     /* A handler that hangs does not keep the process. */
     _exit(0);
 }

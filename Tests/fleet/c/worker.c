@@ -31,7 +31,7 @@ static void send_it(selene_run run, const selene_run_info *info, void *context) 
 static void asked_to_stop(selene_run run, int32_t reason, void *context) {
     (void)run;
     (void)context;
-    say("stop", "hang", selene_stop_name(reason));
+    say("stop", "hang", selene_name(SELENE_NAMES_STOP, reason));
 }
 
 static void tell(const selene_event *event, void *context) {
@@ -57,11 +57,11 @@ static int64_t option(int argc, char **argv, const char *key, int64_t value) {
 
 int main(int argc, char **argv) {
     static const selene_text labels[] = {{"eu", 2}};
-    selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
-    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
-    selene_worker_info info = SELENE_WORKER_INFO_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_fleet_options where = SELENE_INIT(selene_fleet_options);
+    selene_worker_options how = SELENE_INIT(selene_worker_options);
+    selene_worker_info info = SELENE_INIT(selene_worker_info);
+    selene_driver driver = SELENE_INIT(selene_driver);
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     selene_fleet fleet = 0;
     selene_worker worker = 0;

@@ -10,7 +10,7 @@
 
 static void need(selene_status status) {
     if (status == SELENE_OK) return;
-    fprintf(stderr, "pulled: %s\n", selene_status_detail());
+    fprintf(stderr, "pulled: %s\n", selene_error_last()->message.data);
     exit(1);
 }
 
@@ -23,9 +23,9 @@ static double now(void) {
 int main(int count, char **arguments) {
     const int tasks = count > 1 ? atoi(arguments[1]) : 1000;
     const uint32_t every = SELENE_CONSTRAINT_NETWORK | SELENE_CONSTRAINT_EXTERNAL_POWER;
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     selene_scheduler scheduler = 0;
     char id[32], line[16];
     options.flags = SELENE_OPTIONS_NO_THREADS;
@@ -33,7 +33,7 @@ int main(int count, char **arguments) {
     need(selene_conditions_set(scheduler, every, every));
     need(selene_handler_register(scheduler, "count", -1, NULL, NULL, NULL, NULL));
     task.handler = SELENE_TEXT("count");
-    task.expected_response = 0;
+    task.expected_response = SELENE_NONE;
     for (int i = 0; i < tasks; i++) {
         task.id.data = id;
         task.schedule = SELENE_SCHEDULE_STANDING;
@@ -47,7 +47,7 @@ int main(int count, char **arguments) {
         int runs = 0;
         need(selene_cycle_begin(scheduler, &window, &cycle));
         while (runs < 500) {
-            selene_run_info info = SELENE_RUN_INFO_INIT;
+            selene_run_info info = SELENE_INIT(selene_run_info);
             need(selene_cycle_next(cycle, &step, &info, NULL));
             if (step != SELENE_STEP_RUN) break;
             need(selene_run_complete(info.run, SELENE_OUTCOME_NEW_DATA));

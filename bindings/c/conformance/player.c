@@ -13,7 +13,7 @@ enum { LONGEST = 16384, MOST = 64 };
 
 static selene_scheduler scheduler;
 static selene_cycle cycle;
-static selene_run_info run = SELENE_RUN_INFO_INIT;
+static selene_run_info run = SELENE_INIT(selene_run_info);
 static int64_t now;
 /** The command: its words, of which fields are parted into key and value. */
 static char *words[MOST], *values[MOST];
@@ -58,6 +58,12 @@ static int64_t number_of(const char *key, int64_t otherwise) {
     return text ? strtoll(text, NULL, 10) : otherwise;
 }
 
+/** A number whose 0 is not the default. */
+static int64_t none_of(const char *key) {
+    const int64_t number = number_of(key, 0);
+    return number == 0 && text_of(key) ? SELENE_NONE : number;
+}
+
 static selene_text field(const char *key) {
     char *text = (char *)(uintptr_t)text_of(key);
     return text ? decode(text) : (selene_text){NULL, 0};
@@ -75,8 +81,8 @@ static uint32_t list(const char *key, selene_text *texts) {
 
 static selene_status open_scheduler(void) {
     static selene_text permitted[MOST];
-    selene_options options;
-    selene_status status = selene_options_init(&options, sizeof options);
+    selene_options options = SELENE_INIT(selene_options);
+    selene_status status = SELENE_OK;
     selene_scheduler_close(scheduler, 0);
     scheduler = 0;
     options.flags = SELENE_OPTIONS_SET_CLOCK | SELENE_OPTIONS_NO_THREADS;
@@ -88,11 +94,13 @@ static selene_status open_scheduler(void) {
         options.permitted = permitted;
         options.permitted_count = list("permitted", permitted);
     }
-    options.max_pending_refresh = (uint32_t)number_of("max_pending_refresh", 1);
-    options.max_pending_processing = (uint32_t)number_of("max_pending_processing", 10);
+    options.max_pending_refresh =
+        text_of("max_pending_refresh") ? none_of("max_pending_refresh") : 1;
+    options.max_pending_processing =
+        text_of("max_pending_processing") ? none_of("max_pending_processing") : 10;
     options.seed = (uint64_t)number_of("seed", 0);
     options.minimum_interval_refresh = number_of("minimum_interval_refresh", 0);
-    options.expedited_quota = number_of("expedited_quota", options.expedited_quota);
+    options.expedited_quota = none_of("expedited_quota");
     if (!status) status = selene_scheduler_open(&options, &scheduler);
     if (!status) status = selene_conditions_set(scheduler, 255, 255);
     return status ? status : selene_events_open(scheduler, SELENE_EVENTS, NULL);
@@ -100,17 +108,16 @@ static selene_status open_scheduler(void) {
 
 static selene_status register_task(int32_t *disposition) {
     selene_text tags[MOST], needs[MOST], after[MOST];
-    selene_task task;
-    selene_task_init(&task, sizeof task);
+    selene_task task = SELENE_INIT(selene_task);
     task.id = field("id");
     task.handler = field("handler");
-    task.kind = (int32_t)number_of("kind", task.kind);
-    task.schedule = (int32_t)number_of("schedule", task.schedule);
-    task.priority = (int32_t)number_of("priority", task.priority);
-    task.existing = (int32_t)number_of("existing", task.existing);
-    task.recurrence = (int32_t)number_of("recurrence", task.recurrence);
-    task.backoff = (int32_t)number_of("backoff", task.backoff);
-    task.response_window = (int32_t)number_of("response_window", task.response_window);
+    task.kind = (int32_t)number_of("kind", 0);
+    task.schedule = (int32_t)number_of("schedule", 0);
+    task.priority = (int32_t)number_of("priority", 0);
+    task.existing = (int32_t)number_of("existing", 0);
+    task.recurrence = (int32_t)number_of("recurrence", 0);
+    task.backoff = (int32_t)number_of("backoff", 0);
+    task.response_window = (int32_t)none_of("response_window");
     task.max_attempts = (uint32_t)number_of("max_attempts", 0);
     task.constraints = (uint32_t)number_of("constraints", 0);
     task.tag_count = list("tags", tags);
@@ -119,11 +126,11 @@ static selene_status register_task(int32_t *disposition) {
     task.conditions = needs;
     task.after_count = list("after", after);
     task.after = after;
-    task.expected_response = number_of("expected_response", task.expected_response);
+    task.expected_response = none_of("expected_response");
     task.initial_delay = number_of("initial_delay", 0);
     task.period = number_of("period", 0);
     task.flex = number_of("flex", 0);
-    task.backoff_delay = number_of("backoff_delay", task.backoff_delay);
+    task.backoff_delay = none_of("backoff_delay");
     task.timeout = number_of("timeout", 0);
     task.stall_limit = number_of("stall_limit", 0);
     task.group = field("group");
@@ -136,11 +143,10 @@ static selene_status register_task(int32_t *disposition) {
 }
 
 static selene_window window(void) {
-    selene_window window;
-    selene_window_init(&window, sizeof window);
-    window.budget = number_of("budget", window.budget);
-    window.reserve = number_of("reserve", window.reserve);
-    window.kinds = (uint32_t)number_of("kinds", window.kinds);
+    selene_window window = SELENE_INIT(selene_window);
+    window.budget = number_of("budget", 0);
+    window.reserve = none_of("reserve");
+    window.kinds = (uint32_t)number_of("kinds", 0);
     if (number_of("strict", 0)) window.flags |= SELENE_WINDOW_STRICT_FIT;
     if (number_of("frozen", 0)) window.flags |= SELENE_WINDOW_FROZEN;
     return window;
@@ -148,7 +154,9 @@ static selene_window window(void) {
 
 /** Answers nothing but ok, or why not. */
 static void answer(selene_status status) {
-    if (status) printf("error %s %s", selene_status_name(status), selene_status_detail());
+    if (status)
+        printf("error %s %s", selene_name(SELENE_NAMES_STATUS, status),
+               selene_error_last()->message.data);
     else printf("ok");
 }
 
@@ -170,8 +178,9 @@ static void waits(const char *id, int64_t length) {
     answer(status);
     if (status) return;
     for (uint64_t i = 0; i < waits->part_count; i++)
-        printf(" %s %" PRId64 " %" PRId64 " %" PRIu64, selene_reason_name(waits->parts[i].reason),
-               waits->parts[i].detail, waits->parts[i].duration, waits->parts[i].times);
+        printf(" %s %" PRId64 " %" PRId64 " %" PRIu64,
+               selene_name(SELENE_NAMES_REASON, waits->parts[i].reason), waits->parts[i].detail,
+               waits->parts[i].duration, waits->parts[i].times);
     printf(" preferred");
     for (uint64_t i = 0; i < waits->preferred_id_count; i++)
         say(waits->preferred_ids[i]);
@@ -225,10 +234,9 @@ static void end(void) {
 }
 
 static void events(void) {
-    selene_event event;
+    selene_event event = SELENE_INIT(selene_event);
     int32_t found = 0;
     answer(SELENE_OK);
-    selene_event_init(&event, sizeof event);
     while (selene_events_next(scheduler, 0, &event, &found, NULL) == SELENE_OK && found) {
         printf(" %d:", event.type);
         encode(event.id);
@@ -310,8 +318,8 @@ static selene_status end_work(const char *way) {
 
 /** Plays one; "wait" is what C does not have: nothing is cancelled there but by an end. */
 static void play_end(const char *way) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_status status;
     if (strcmp(way, "wait") == 0) {
         printf("error UNSUPPORTED C has no wait that is cancelled");

@@ -17,10 +17,11 @@ static void *download(void *argument) {
     nanosleep(&network, NULL);
     puts("thread: the data is here");
     /* Once only: the first outcome stands. */
-    printf("thread: first outcome %s\n",
-           selene_status_name(selene_run_complete(self->run, SELENE_OUTCOME_NEW_DATA)));
+    printf(
+        "thread: first outcome %s\n",
+        selene_name(SELENE_NAMES_STATUS, selene_run_complete(self->run, SELENE_OUTCOME_NEW_DATA)));
     printf("thread: second outcome %s\n",
-           selene_status_name(selene_run_complete(self->run, SELENE_OUTCOME_FAILED)));
+           selene_name(SELENE_NAMES_STATUS, selene_run_complete(self->run, SELENE_OUTCOME_FAILED)));
     return NULL;
 }
 
@@ -34,8 +35,8 @@ static void begin(selene_run run, const selene_run_info *info, void *context) {
 
 int main(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     struct download state;
 
@@ -46,7 +47,7 @@ int main(void) {
 
     if (selene_cycle_run(scheduler, &window, &report)) return 1;
     pthread_join(state.thread, NULL);
-    printf("report: %s\n", selene_outcome_name(report->result));
+    printf("report: %s\n", selene_name(SELENE_NAMES_OUTCOME, report->result));
     selene_free(report);
     return selene_scheduler_close(scheduler, SELENE_SECOND);
 }

@@ -7,7 +7,7 @@ static selene_scheduler scheduler;
 
 /* Works through a window that the governor granted; a real host would start its runs and go on with its loop. */
 static void use_window(selene_cycle cycle) {
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_run_info info = SELENE_INIT(selene_run_info);
     int32_t step;
     while (!selene_cycle_next(cycle, &step, &info, NULL) && step == SELENE_STEP_RUN) {
         printf("running %s\n", info.id.data);
@@ -19,13 +19,13 @@ static void use_window(selene_cycle cycle) {
 static void tell(const selene_event *event, void *context) {
     (void)context;
     if (event->type == SELENE_EVENT_REFUSED)
-        printf("no window: %s\n", selene_factor_name(event->detail));
+        printf("no window: %s\n", selene_name(SELENE_NAMES_FACTOR, event->detail));
 }
 
 int main(void) {
     const int32_t active = SELENE_SIGNAL_USER_ACTIVE;
-    selene_profile profile = SELENE_PROFILE_INIT;
-    selene_task task = SELENE_TASK_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
+    selene_task task = SELENE_INIT(selene_task);
     struct pollfd wait = {-1, POLLIN, 0};
     int is_done = 0;
     task.id = SELENE_TEXT("index");

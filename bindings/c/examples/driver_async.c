@@ -10,7 +10,7 @@ static int done[2];
 
 /* Starts what there is for it in a window, and ends one in which nothing is left. Gives when to look again. */
 static int64_t look_into(selene_cycle *window) {
-    selene_run_info run = SELENE_RUN_INFO_INIT;
+    selene_run_info run = SELENE_INIT(selene_run_info);
     int64_t wake_at = SELENE_NEVER;
     int32_t step = SELENE_STEP_DONE;
     while (!selene_cycle_next(*window, &step, &run, &wake_at) && step == SELENE_STEP_RUN) {
@@ -39,7 +39,7 @@ int main(void) {
     if (pipe(done) || selene_scheduler_open(NULL, &scheduler)) return 1;
     if (selene_handler_register(scheduler, "worker", -1, NULL, NULL, NULL, NULL)) return 1;
     for (int kind = SELENE_KIND_REFRESH; kind <= SELENE_KIND_PROCESSING; kind++) {
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         task.id = kind == SELENE_KIND_REFRESH ? SELENE_TEXT("mail") : SELENE_TEXT("index");
         task.handler = SELENE_TEXT("worker"), task.kind = kind;
         if (selene_task_register(scheduler, &task, NULL)) return 1;
@@ -54,7 +54,7 @@ int main(void) {
             if (windows[i] && (at = look_into(&windows[i])) < wake_at) wake_at = at;
         if (left == 0 || poll(source, 2, until(wake_at)) <= 0 || !source[1].revents) continue;
         if (read(done[0], &run, sizeof run) != sizeof run) return 1;
-        puts(selene_status_name(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA))), left--;
+        if (selene_run_complete(run, SELENE_OUTCOME_NEW_DATA) == SELENE_OK) left--;
     }
     return selene_scheduler_close(scheduler, 0);
 }

@@ -10,14 +10,14 @@ static void greet(selene_run run, const selene_run_info *info, void *context) {
 }
 
 static int give_up(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, selene_status_detail());
+    fprintf(stderr, "%s: %s\n", what, selene_error_last()->message.data);
     return 1;
 }
 
 int main(void) {
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     selene_report *report = NULL;
     static char greeting[] = "hello";
 
@@ -32,7 +32,7 @@ int main(void) {
     window.budget = 10 * SELENE_SECOND;
     if (selene_cycle_run(scheduler, &window, &report)) return give_up("cycle");
     printf("%llu ran, result %s\n", (unsigned long long)report->run_count,
-           selene_outcome_name(report->result));
+           selene_name(SELENE_NAMES_OUTCOME, report->result));
     selene_free(report);
 
     return selene_scheduler_close(scheduler, SELENE_SECOND) ? give_up("close") : 0;

@@ -13,14 +13,14 @@ static int64_t host_clock(void *context) {
 static void sync_mail(selene_run run, const selene_run_info *info, void *context) {
     int *tries = context;
     int32_t outcome = ++*tries <= 3 ? SELENE_OUTCOME_FAILED : SELENE_OUTCOME_NEW_DATA;
-    printf("attempt %u: %s\n", (unsigned)info->attempt, selene_outcome_name(outcome));
+    printf("attempt %u: %s\n", (unsigned)info->attempt, selene_name(SELENE_NAMES_OUTCOME, outcome));
     selene_run_complete(run, outcome);
 }
 
 int main(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
     selene_scheduler scheduler = 0;
     int64_t begin = now;
     int tries = 0;

@@ -17,16 +17,17 @@ static void start_worker(const selene_run_info *info, int done) {
 static void finish(int done) {
     selene_run run;
     if (read(done, &run, sizeof run) == sizeof run)
-        printf("done: %s\n", selene_status_name(selene_run_complete(run, SELENE_OUTCOME_NEW_DATA)));
+        printf("done: %s\n",
+               selene_name(SELENE_NAMES_STATUS, selene_run_complete(run, SELENE_OUTCOME_NEW_DATA)));
 }
 
 int main(void) {
     const selene_text ids[] = {SELENE_TEXT("slow"), SELENE_TEXT("quick")};
     const selene_text works[] = {SELENE_TEXT("8000"), SELENE_TEXT("50")};
     selene_scheduler scheduler = 0;
-    selene_task task = SELENE_TASK_INIT;
-    selene_window window = SELENE_WINDOW_INIT;
-    selene_run_info info = SELENE_RUN_INFO_INIT;
+    selene_task task = SELENE_INIT(selene_task);
+    selene_window window = SELENE_INIT(selene_window);
+    selene_run_info info = SELENE_INIT(selene_run_info);
     selene_cycle cycle = 0;
     selene_report *report = NULL;
     int64_t now = 0, wake_at = 0;
@@ -50,8 +51,8 @@ int main(void) {
         if (poll(&source, 1, (int)((wake_at - now) / SELENE_MILLISECOND) + 1) > 0) finish(done[0]);
     }
     if (selene_cycle_end(cycle, &report)) return 1;
-    for (uint64_t i = 0; i < report->run_count; i++)
-        printf("%s: %s\n", report->runs[i].id.data, selene_outcome_name(report->runs[i].outcome));
+    for (const selene_report_run *one = report->runs; one < report->runs + report->run_count; one++)
+        printf("%s: %s\n", one->id.data, selene_name(SELENE_NAMES_OUTCOME, one->outcome));
     selene_free(report);
     finish(done[0]); /* The slow one: too late, but its id is free again. */
     wait(NULL), wait(NULL);

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -161,19 +162,21 @@ constexpr kinds operator|(kind one, kind other) {
 }
 
 inline const char *name(kind value) {
-    return selene_kind_name(static_cast<std::int32_t>(value));
+    return selene_name(SELENE_NAMES_KIND, static_cast<std::int32_t>(value));
 }
 inline const char *name(state value) {
-    return selene_state_name(static_cast<std::int32_t>(value));
+    return selene_name(SELENE_NAMES_STATE, static_cast<std::int32_t>(value));
 }
 inline const char *name(outcome value) {
-    return value == outcome::none ? "none" : selene_outcome_name(static_cast<std::int32_t>(value));
+    return value == outcome::none
+               ? "none"
+               : selene_name(SELENE_NAMES_OUTCOME, static_cast<std::int32_t>(value));
 }
 inline const char *name(stop value) {
-    return selene_stop_name(static_cast<std::int32_t>(value));
+    return selene_name(SELENE_NAMES_STOP, static_cast<std::int32_t>(value));
 }
 inline const char *name(disposition value) {
-    return selene_disposition_name(static_cast<std::int32_t>(value));
+    return selene_name(SELENE_NAMES_DISPOSITION, static_cast<std::int32_t>(value));
 }
 
 /** A call was refused or failed; nothing changed. */
@@ -181,18 +184,19 @@ class error : public std::runtime_error {
   public:
     /** What this thread's last failed call left. */
     explicit error(selene_status status)
-        : std::runtime_error(std::string(selene_status_name(status)) + ": " +
-                             selene_status_detail()),
-          status_(status), detail_(selene_status_detail()) {
-        const selene_fault *fault = selene_status_fault();
-        field_.assign(fault->field.data, static_cast<std::size_t>(fault->field.length));
-        found_.assign(fault->found.data, static_cast<std::size_t>(fault->found.length));
-        allowed_.assign(fault->allowed.data, static_cast<std::size_t>(fault->allowed.length));
+        : std::runtime_error(std::string(selene_name(SELENE_NAMES_STATUS, status)) + ": " +
+                             selene_error_last()->message.data),
+          status_(status), detail_(selene_error_last()->message.data) {
+        const selene_error *last = selene_error_last();
+        field_.assign(last->field.data, static_cast<std::size_t>(last->field.length));
+        found_.assign(last->found.data, static_cast<std::size_t>(last->found.length));
+        allowed_.assign(last->allowed.data, static_cast<std::size_t>(last->allowed.length));
     }
 
     /** Of what the library would take for something else. */
     error(selene_status status, const std::string &field, const std::string &why)
-        : std::runtime_error(std::string(selene_status_name(status)) + ": " + field + ": " + why),
+        : std::runtime_error(std::string(selene_name(SELENE_NAMES_STATUS, status)) + ": " + field +
+                             ": " + why),
           status_(status), detail_(field + ": " + why), field_(field) {}
 
     /** A SELENE_ERROR_ number. */
@@ -201,7 +205,7 @@ class error : public std::runtime_error {
     }
     /** Its name, as "NOT_FOUND". */
     const char *name() const noexcept {
-        return selene_status_name(status_);
+        return selene_name(SELENE_NAMES_STATUS, status_);
     }
     const std::string &detail() const noexcept {
         return detail_;
@@ -392,7 +396,7 @@ struct pause_info {
 
 /** How much of a task's time went to one reason. */
 struct wait_part {
-    /** As selene_reason_name tells it. */
+    /** As selene_name tells it. */
     std::string reason;
     /** The bit of a constraint, the number of a factor, or 0. */
     std::int64_t detail;
@@ -405,7 +409,7 @@ struct wait_part {
 
 /** Why a task does not run now. */
 struct explanation {
-    /** As selene_reason_name tells them; none: nothing but a window is missing. */
+    /** As selene_name tells them; none: nothing but a window is missing. */
     std::vector<std::string> reasons;
     /** From 1; 0: it is not eligible. */
     std::uint64_t rank, eligible;
@@ -485,7 +489,7 @@ struct event {
     std::int64_t progress_done, progress_total;
 
     const char *name() const {
-        return selene_event_name(type);
+        return selene_name(SELENE_NAMES_EVENT, type);
     }
 };
 
@@ -549,7 +553,7 @@ enum class profile : std::int32_t {
 
 /** What became of a factor that a profile asks for, in its unit. */
 struct finding {
-    /** As selene_factor_name tells it. */
+    /** As selene_name tells it. */
     std::string factor;
     bool refuses;
     std::int64_t observed, required;
@@ -719,12 +723,23 @@ inline report told(const selene_report &raw) {
     return made;
 }
 
+/**
+ * A number for a field of the library whose 0 is a default: SELENE_NONE says 0, or is refused where 0 is not allowed. What is
+ * negative is nobody's word for something else.
+ */
+template <typename Number> constexpr Number said(Number number) {
+    return number == 0 ? static_cast<Number>(SELENE_NONE)
+           : std::is_signed_v<Number> && number == static_cast<Number>(SELENE_NONE)
+               ? std::numeric_limits<Number>::min()
+               : number;
+}
+
 inline selene_window raw(const window &given) {
-    selene_window made = SELENE_WINDOW_INIT;
-    made.budget = given.budget.count();
-    if (given.reserve) made.reserve = given.reserve->count();
+    selene_window made = SELENE_INIT(selene_window);
+    made.budget = said(given.budget.count());
+    if (given.reserve) made.reserve = said(given.reserve->count());
     made.kinds = given.kinds.bits();
-    made.lanes = given.lanes;
+    made.lanes = said(given.lanes);
     if (given.strict_fit) made.flags |= SELENE_WINDOW_STRICT_FIT;
     if (given.frozen) made.flags |= SELENE_WINDOW_FROZEN;
     if (given.on_this_thread) made.flags |= SELENE_WINDOW_INLINE;
@@ -747,8 +762,8 @@ inline void call(selene_run token, const selene_run_info *info, void *context) n
     } catch (const retry_after &again) {
         if (selene_run_fail(token, SELENE_OUTCOME_FAILED, again.delay().count(), again.what(),
                             -1) == SELENE_ERROR_INVALID_ARGUMENT) {
-            const std::string why =
-                std::string("what the handler threw was refused: ") + selene_status_detail();
+            const std::string why = std::string("what the handler threw was refused: ") +
+                                    selene_error_last()->message.data;
             selene_run_fail(token, SELENE_OUTCOME_FAILED, -1, why.data(), length(why));
         }
     } catch (const abandon &last) {
@@ -831,7 +846,7 @@ class cycle {
 
     /** The next run, if there is one now. Complete it, by run::complete or run::fail, before or after the next. */
     step next() {
-        selene_run_info info = SELENE_RUN_INFO_INIT;
+        selene_run_info info = SELENE_INIT(selene_run_info);
         std::int32_t found = SELENE_STEP_DONE;
         std::int64_t wake_at = SELENE_NEVER;
         detail::check(selene_cycle_next(handle_, &found, &info, &wake_at));
@@ -882,7 +897,7 @@ class scheduler {
     scheduler() : scheduler(options{}) {}
 
     explicit scheduler(const options &given) {
-        selene_options raw = SELENE_OPTIONS_INIT;
+        selene_options raw = SELENE_INIT(selene_options);
         std::vector<selene_text> permitted;
         if (given.permitted) {
             for (const std::string &id : *given.permitted)
@@ -893,19 +908,21 @@ class scheduler {
         }
         raw.path = detail::text(given.path);
         raw.owner = detail::text(given.owner);
-        raw.max_pending_refresh = given.max_pending_refresh;
-        raw.max_pending_processing = given.max_pending_processing;
-        raw.minimum_backoff = given.minimum_backoff.count();
-        raw.maximum_backoff = given.maximum_backoff.count();
+        raw.max_pending_refresh = detail::said<std::int64_t>(given.max_pending_refresh);
+        raw.max_pending_processing = detail::said<std::int64_t>(given.max_pending_processing);
+        raw.minimum_backoff = detail::said(given.minimum_backoff.count());
+        raw.maximum_backoff = detail::said(given.maximum_backoff.count());
         raw.minimum_interval_refresh = given.minimum_interval_refresh.count();
         raw.minimum_interval_processing = given.minimum_interval_processing.count();
-        raw.stop_grace = given.stop_grace.count();
-        raw.crash_pause = given.crash_pause.count();
-        raw.expedited_quota = given.expedited_quota.count();
+        raw.stop_grace = detail::said(given.stop_grace.count());
+        raw.crash_pause = detail::said(given.crash_pause.count());
+        raw.expedited_quota = detail::said(given.expedited_quota.count());
         raw.thread_stack_size = given.thread_stack_size;
         if (given.background_threads) raw.thread_quality = SELENE_THREADS_BACKGROUND;
-        raw.wait_log_entries = given.wait_log_entries;
-        raw.max_output_size = given.max_output_size;
+        raw.wait_log_entries = detail::said(given.wait_log_entries);
+        raw.max_output_size = given.max_output_size > INT64_MAX
+                                  ? INT64_MAX
+                                  : detail::said(static_cast<std::int64_t>(given.max_output_size));
         raw.seed = given.seed;
         if (given.hold) raw.flags |= SELENE_OPTIONS_HOLD;
         if (given.observed_range) raw.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
@@ -926,10 +943,10 @@ class scheduler {
      * what is added to it is kept there, and its windows and its driver run the tasks of its handlers.
      */
     static scheduler connect(const connection &given) {
-        selene_connect_options raw = SELENE_CONNECT_OPTIONS_INIT;
+        selene_connect_options raw = SELENE_INIT(selene_connect_options);
         raw.path = detail::text(given.path);
         raw.wait = given.wait.count();
-        raw.timeout = given.timeout.count();
+        raw.timeout = detail::said(given.timeout.count());
         raw.pool = detail::text(given.pool);
         selene_scheduler made = 0;
         detail::check(selene_scheduler_connect(&raw, &made));
@@ -937,7 +954,7 @@ class scheduler {
     }
     /** Lets other processes of this user connect until it is closed: at a path, or at the store's and "-sock". */
     void serve(const std::string &path = {}) {
-        selene_server_options raw = SELENE_SERVER_OPTIONS_INIT;
+        selene_server_options raw = SELENE_INIT(selene_server_options);
         raw.path = detail::text(path);
         selene_server server = 0;
         detail::check(selene_server_start(handle_, &raw, &server));
@@ -1050,7 +1067,7 @@ class scheduler {
 
     disposition add(const task &given) {
         std::vector<selene_text> tags, after, conditions;
-        selene_task raw = SELENE_TASK_INIT;
+        selene_task raw = SELENE_INIT(selene_task);
         std::int32_t found = 0;
         for (const std::string &tag : given.tags)
             tags.push_back(detail::text(tag));
@@ -1066,16 +1083,17 @@ class scheduler {
         raw.existing = static_cast<std::int32_t>(given.existing);
         raw.recurrence = static_cast<std::int32_t>(given.recurrence);
         raw.backoff = static_cast<std::int32_t>(given.backoff);
-        raw.response_window = given.response_window;
+        raw.response_window = detail::said(given.response_window);
         raw.max_attempts = given.max_attempts;
         raw.constraints = given.constraints;
         raw.tag_count = static_cast<std::uint32_t>(tags.size());
         raw.tags = tags.data();
-        if (given.expected_response) raw.expected_response = given.expected_response->count();
+        if (given.expected_response)
+            raw.expected_response = detail::said(given.expected_response->count());
         raw.initial_delay = given.initial_delay.count();
         raw.period = given.period.count();
         raw.flex = given.flex.count();
-        raw.backoff_delay = given.backoff_delay.count();
+        raw.backoff_delay = detail::said(given.backoff_delay.count());
         raw.input = given.input.data();
         raw.input_length = detail::length(given.input);
         raw.timeout = given.timeout.count();
@@ -1289,7 +1307,7 @@ class scheduler {
     }
     /** A group; none if nothing of it is set, no task of it waits and none runs. */
     std::optional<group_info> group(std::string_view name) const {
-        selene_group_info raw = SELENE_GROUP_INFO_INIT;
+        selene_group_info raw = SELENE_INIT(selene_group_info);
         const selene_status status =
             selene_group_get(handle_, name.data(), detail::length(name), &raw);
         if (status == SELENE_ERROR_NOT_FOUND) return std::nullopt;
@@ -1314,11 +1332,11 @@ class scheduler {
     }
     /** Every reason why a task does not run now, and its rank. */
     selene::explanation explain(std::string_view id) const {
-        selene_explanation raw = SELENE_EXPLANATION_INIT;
+        selene_explanation raw = SELENE_INIT(selene_explanation);
         detail::check(selene_task_explain(handle_, id.data(), detail::length(id), &raw));
         selene::explanation made{};
         for (std::uint32_t i = 0; i < raw.reason_count; i++)
-            made.reasons.emplace_back(selene_reason_name(raw.reasons[i].reason));
+            made.reasons.emplace_back(selene_name(SELENE_NAMES_REASON, raw.reasons[i].reason));
         made.rank = raw.rank;
         made.eligible = raw.eligible;
         made.score = raw.score;
@@ -1341,7 +1359,7 @@ class scheduler {
             detail::at(raw->since), detail::at(raw->until), {}, raw->preferred_count, {}};
         for (std::uint64_t i = 0; i < raw->part_count; i++) {
             const selene_wait &part = raw->parts[i];
-            made.parts.push_back({selene_reason_name(part.reason), part.detail,
+            made.parts.push_back({selene_name(SELENE_NAMES_REASON, part.reason), part.detail,
                                   nanoseconds(part.duration), part.times,
                                   detail::string(part.name)});
         }
@@ -1401,7 +1419,7 @@ class scheduler {
     }
     /** The next event, if there is one by the end of the timeout. */
     std::optional<event> next_event(nanoseconds timeout = nanoseconds(0)) {
-        selene_event raw = SELENE_EVENT_INIT;
+        selene_event raw = SELENE_INIT(selene_event);
         std::int32_t found = 0;
         std::uint64_t lost = 0;
         detail::check(selene_events_next(handle_, timeout.count(), &raw, &found, &lost));
@@ -1425,7 +1443,7 @@ class scheduler {
 
     /** Says what it asks for from now on, before the driver opens a window. It is not stored. */
     void set_profile(profile base) {
-        selene_profile raw = SELENE_PROFILE_INIT;
+        selene_profile raw = SELENE_INIT(selene_profile);
         raw.base = static_cast<std::int32_t>(base);
         detail::check(selene_governor_set_profile(handle_, &raw));
     }
@@ -1448,7 +1466,7 @@ class scheduler {
                       {}};
         for (std::uint64_t i = 0; i < raw->finding_count; i++) {
             const selene_finding &one = raw->findings[i];
-            made.findings.push_back({selene_factor_name(one.factor),
+            made.findings.push_back({selene_name(SELENE_NAMES_FACTOR, one.factor),
                                      one.verdict == SELENE_VERDICT_VETOED, one.observed,
                                      one.required, detail::at(one.clears_at)});
         }
@@ -1523,13 +1541,13 @@ class scheduler {
     }
 
     static selene_driver described(const driver &given) {
-        selene_driver raw = SELENE_DRIVER_INIT;
+        selene_driver raw = SELENE_INIT(selene_driver);
         raw.refresh_budget = given.refresh_budget.count();
         raw.processing_budget = given.processing_budget.count();
-        raw.refresh_lanes = given.refresh_lanes;
-        raw.processing_lanes = given.processing_lanes;
+        raw.refresh_lanes = detail::said(given.refresh_lanes);
+        raw.processing_lanes = detail::said(given.processing_lanes);
         raw.kinds = given.kinds.bits();
-        if (given.reserve) raw.reserve = given.reserve->count();
+        if (given.reserve) raw.reserve = detail::said(given.reserve->count());
         raw.every = given.every.count();
         if (given.strict_fit) raw.flags |= SELENE_DRIVER_STRICT_FIT;
         if (given.together) raw.flags |= SELENE_DRIVER_TOGETHER;

@@ -202,7 +202,7 @@ void thrown_through() {
           SELENE_OK);
     CHECK(selene_handler_register(raw, "stop", -1, cancel_own, throw_from_stop, &stopper,
                                   count_end) == SELENE_OK);
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     window.flags = SELENE_WINDOW_INLINE;
     const auto run = [&] { selene_cycle_run(raw, &window, nullptr); };
     for (int i = 1; i <= 20; i++) {
@@ -309,6 +309,11 @@ void errors() {
         CHECK(error.allowed() == "0 … 30");
         CHECK(std::string(error.what()).find(error.detail()) != std::string::npos);
     }
+    task.response_window = -1;
+    CHECK(refused([&] { scheduler.add(task); }) == SELENE_ERROR_INVALID_ARGUMENT);
+    selene::window no_lanes;
+    no_lanes.lanes = 0;
+    CHECK(refused([&] { scheduler.plan(no_lanes); }) == SELENE_ERROR_INVALID_ARGUMENT);
     auto alive = std::make_shared<int>(1);
     scheduler.handler("a", [alive](selene::run &) {});
     CHECK(alive.use_count() == 2);

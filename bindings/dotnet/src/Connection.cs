@@ -19,12 +19,11 @@ namespace Selene
         {
             using (var lent = new Lent())
             {
-                Raw.ConnectOptions raw;
-                SeleneException.Check(Raw.selene_connect_options_init(&raw, (uint)sizeof(Raw.ConnectOptions)));
+                var raw = new Raw.ConnectOptions { struct_size = (uint)sizeof(Raw.ConnectOptions) };
                 raw.path = lent.Text(Path ?? "", "path");
                 raw.pool = lent.Text(Pool ?? "", "pool");
-                raw.wait = Wait?.Nanoseconds ?? raw.wait;
-                raw.timeout = Timeout?.Nanoseconds ?? raw.timeout;
+                raw.wait = Wait?.Nanoseconds ?? 0;
+                raw.timeout = Timeout?.Said ?? 0;
                 ulong handle;
                 SeleneException.Check(Raw.selene_scheduler_connect(&raw, &handle));
                 return handle;

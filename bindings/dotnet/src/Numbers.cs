@@ -48,11 +48,11 @@ namespace Selene
         Internal = 30,
         /// <summary>The store cannot be opened or made: a directory, no such folder, no permission, read-only.</summary>
         StoreCannotOpen = 48,
-        /// <summary>Another scheduler, in this process or another, has the store open; the detail names the process.</summary>
+        /// <summary>Another scheduler, in this process or another, has the store open; the message names the process.</summary>
         StoreLocked = 49,
         /// <summary>The file is damaged; selene_store_salvage saves what can be read.</summary>
         StoreCorrupt = 50,
-        /// <summary>The file is not a Selene store, or that of another application (option owner); the detail names both.</summary>
+        /// <summary>The file is not a Selene store, or that of another application (option owner); the message names both.</summary>
         StoreForeign = 51,
         /// <summary>The store was written by a newer version of this library.</summary>
         StoreNewer = 52,
@@ -88,13 +88,13 @@ namespace Selene
     public enum Schedule
     {
         /// <summary>By period: periodic with one, else once.</summary>
-        Default = -1,
-        /// <summary>A candidate in every window, for ever.</summary>
-        Standing = 0,
+        Default = 0,
         /// <summary>Until it succeeds, is abandoned, or its attempts are used up.</summary>
         Once = 1,
         /// <summary>Once a period.</summary>
         Periodic = 2,
+        /// <summary>A candidate in every window, for ever.</summary>
+        Standing = 3,
     }
 
     /// <summary>How important a task is. A number that has no name here is of a newer library.</summary>
@@ -116,19 +116,19 @@ namespace Selene
     public enum Existing
     {
         /// <summary>By schedule: keep for once tasks, update for the others.</summary>
-        Default = -1,
+        Default = 0,
         /// <summary>The old record stays exactly as it is.</summary>
-        Keep = 0,
+        Keep = 1,
         /// <summary>The old one and all waiting behind it are cancelled (a run in flight is stopped); a new one starts.</summary>
-        Replace = 1,
+        Replace = 2,
         /// <summary>The definition is replaced, history is kept.</summary>
-        Update = 2,
+        Update = 3,
         /// <summary>Waits until the one before it succeeds; if that fails or is cancelled, so is this.</summary>
-        Append = 3,
+        Append = 4,
         /// <summary>The same, but starts also after a failure.</summary>
-        AppendOrReplace = 4,
+        AppendOrReplace = 5,
         /// <summary>As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.</summary>
-        Skip = 5,
+        Skip = 6,
     }
 
     /// <summary>From when a period counts. A number that has no name here is of a newer library.</summary>
@@ -146,13 +146,13 @@ namespace Selene
     public enum Backoff
     {
         /// <summary>By schedule: none for standing, exponential for the others.</summary>
-        Default = -1,
+        Default = 0,
         /// <summary>0.</summary>
-        None = 0,
+        None = 1,
         /// <summary>d * n.</summary>
-        Linear = 1,
+        Linear = 2,
         /// <summary>d * 2^(n-1).</summary>
-        Exponential = 2,
+        Exponential = 3,
     }
 
     /// <summary>What a task may ask of the system. A number that has no name here is of a newer library.</summary>

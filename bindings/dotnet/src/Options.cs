@@ -84,12 +84,23 @@ namespace Selene
         /// </summary>
         public Instant? Clock { get; set; }
 
+        /// <summary>For a field whose 0 is a default: the header's word for a 0 that is said.</summary>
+        static long Said(ulong? number)
+        {
+            return number == 0 ? Raw.NONE : (long)System.Math.Min(number ?? 0, long.MaxValue);
+        }
+
+        /// <summary>The same for one without a sign, where 0 is refused.</summary>
+        internal static uint Said(uint? number)
+        {
+            return number == 0 ? uint.MaxValue : number ?? 0;
+        }
+
         internal unsafe ulong Open()
         {
             using (var lent = new Lent())
             {
-                Raw.Options raw;
-                SeleneException.Check(Raw.selene_options_init(&raw, (uint)sizeof(Raw.Options)));
+                var raw = new Raw.Options { struct_size = (uint)sizeof(Raw.Options) };
                 if (Path != null)
                 {
                     if (Path.Length == 0)
@@ -104,21 +115,21 @@ namespace Selene
                     raw.permitted = lent.Texts(Permitted, "permitted");
                     raw.permitted_count = (ulong)Permitted.Count;
                 }
-                raw.max_pending_refresh = MaxPendingRefresh ?? Raw.UNLIMITED;
-                raw.max_pending_processing = MaxPendingProcessing ?? Raw.UNLIMITED;
-                raw.minimum_backoff = MinimumBackoff?.Nanoseconds ?? raw.minimum_backoff;
-                raw.maximum_backoff = MaximumBackoff?.Nanoseconds ?? raw.maximum_backoff;
+                raw.max_pending_refresh = Said((ulong?)MaxPendingRefresh);
+                raw.max_pending_processing = Said((ulong?)MaxPendingProcessing);
+                raw.minimum_backoff = MinimumBackoff?.Said ?? 0;
+                raw.maximum_backoff = MaximumBackoff?.Said ?? 0;
                 raw.backoff_jitter = BackoffJitter;
-                raw.minimum_interval_refresh = MinimumIntervalRefresh?.Nanoseconds ?? raw.minimum_interval_refresh;
+                raw.minimum_interval_refresh = MinimumIntervalRefresh?.Nanoseconds ?? 0;
                 raw.minimum_interval_processing =
-                    MinimumIntervalProcessing?.Nanoseconds ?? raw.minimum_interval_processing;
-                raw.crash_pause = CrashPause?.Nanoseconds ?? raw.crash_pause;
-                raw.stop_grace = StopGrace?.Nanoseconds ?? raw.stop_grace;
-                raw.expedited_quota = ExpeditedQuota?.Nanoseconds ?? raw.expedited_quota;
-                raw.max_input_size = MaxInputSize ?? raw.max_input_size;
-                raw.max_output_size = MaxOutputSize ?? raw.max_output_size;
-                raw.max_overrun_threads = MaxOverrunThreads ?? raw.max_overrun_threads;
-                raw.max_overrun_per_handler = MaxOverrunPerHandler ?? raw.max_overrun_per_handler;
+                    MinimumIntervalProcessing?.Nanoseconds ?? 0;
+                raw.crash_pause = CrashPause?.Said ?? 0;
+                raw.stop_grace = StopGrace?.Said ?? 0;
+                raw.expedited_quota = ExpeditedQuota?.Said ?? 0;
+                raw.max_input_size = Said(MaxInputSize);
+                raw.max_output_size = Said(MaxOutputSize);
+                raw.max_overrun_threads = (int)System.Math.Min(Said((ulong?)MaxOverrunThreads), int.MaxValue);
+                raw.max_overrun_per_handler = Said(MaxOverrunPerHandler);
                 raw.seed = Seed;
                 raw.thread_quality = BackgroundThreads ? Raw.THREADS_BACKGROUND : Raw.THREADS_AS_HOST;
                 raw.flags |= (Hold ? (uint)Raw.OPTIONS_HOLD : 0)
@@ -162,12 +173,11 @@ namespace Selene
 
         internal unsafe Raw.Window Lend(Lent lent)
         {
-            Raw.Window raw;
-            SeleneException.Check(Raw.selene_window_init(&raw, (uint)sizeof(Raw.Window)));
-            raw.budget = Budget?.Nanoseconds ?? raw.budget;
-            raw.reserve = Reserve?.NotNegative ?? raw.reserve;
-            raw.kinds = (uint?)Kinds ?? raw.kinds;
-            raw.lanes = Lanes ?? raw.lanes;
+            var raw = new Raw.Window { struct_size = (uint)sizeof(Raw.Window) };
+            raw.budget = Budget?.Said ?? 0;
+            raw.reserve = Reserve?.Said ?? 0;
+            raw.kinds = (uint?)Kinds ?? 0;
+            raw.lanes = Options.Said(Lanes);
             raw.flags |= (StrictFit ? (uint)Raw.WINDOW_STRICT_FIT : 0) | (Frozen ? (uint)Raw.WINDOW_FROZEN : 0);
             raw.task = lent.Text(Task ?? "", "task");
             return raw;
@@ -212,15 +222,14 @@ namespace Selene
 
         internal unsafe Raw.Driver Lend()
         {
-            Raw.Driver raw;
-            SeleneException.Check(Raw.selene_driver_init(&raw, (uint)sizeof(Raw.Driver)));
-            raw.refresh_budget = RefreshBudget?.Nanoseconds ?? raw.refresh_budget;
-            raw.processing_budget = ProcessingBudget?.Nanoseconds ?? raw.processing_budget;
-            raw.refresh_lanes = RefreshLanes ?? raw.refresh_lanes;
-            raw.processing_lanes = ProcessingLanes ?? raw.processing_lanes;
-            raw.kinds = (uint?)Kinds ?? raw.kinds;
-            raw.reserve = Reserve?.NotNegative ?? raw.reserve;
-            raw.every = Every?.Nanoseconds ?? raw.every;
+            var raw = new Raw.Driver { struct_size = (uint)sizeof(Raw.Driver) };
+            raw.refresh_budget = RefreshBudget?.Nanoseconds ?? 0;
+            raw.processing_budget = ProcessingBudget?.Nanoseconds ?? 0;
+            raw.refresh_lanes = Options.Said(RefreshLanes);
+            raw.processing_lanes = Options.Said(ProcessingLanes);
+            raw.kinds = (uint?)Kinds ?? 0;
+            raw.reserve = Reserve?.Said ?? 0;
+            raw.every = Every?.Nanoseconds ?? 0;
             raw.flags |= (StrictFit ? (uint)Raw.DRIVER_STRICT_FIT : 0)
                 | (Together ? (uint)Raw.DRIVER_TOGETHER : 0)
                 | (Frozen ? (uint)Raw.DRIVER_FROZEN : 0)

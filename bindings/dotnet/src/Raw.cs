@@ -12,6 +12,27 @@ namespace Selene
         private const string Library = "libselene.so.1";
 
         internal const int OK = 0;
+        internal const int NAMES_STATUS = 1;
+        internal const int NAMES_KIND = 2;
+        internal const int NAMES_SCHEDULE = 3;
+        internal const int NAMES_PRIORITY = 4;
+        internal const int NAMES_EXISTING = 5;
+        internal const int NAMES_RECURRENCE = 6;
+        internal const int NAMES_BACKOFF = 7;
+        internal const int NAMES_CONSTRAINT = 8;
+        internal const int NAMES_STATE = 9;
+        internal const int NAMES_DISPOSITION = 10;
+        internal const int NAMES_OUTCOME = 11;
+        internal const int NAMES_STOP = 12;
+        internal const int NAMES_REASON = 13;
+        internal const int NAMES_EVENT = 14;
+        internal const int NAMES_TROUBLE = 15;
+        internal const int NAMES_PROFILE = 16;
+        internal const int NAMES_SIGNAL = 17;
+        internal const int NAMES_SOURCE = 18;
+        internal const int NAMES_FACTOR = 19;
+        internal const int NAMES_VERDICT = 20;
+        internal const int NAMES_MEASURE = 21;
         internal const int UNIT_NONE = 0;
         internal const int UNIT_NUMBER = 1;
         internal const int UNIT_DURATION = 2;
@@ -62,8 +83,9 @@ namespace Selene
         internal const int RIGHT_WORK = 8;
         internal const int RIGHT_MANAGE = 16;
         internal const int RIGHT_ALL = 31;
-        internal const int SERVER_USER_SAME = -1;
-        internal const int SERVER_USER_ANY = -2;
+        internal const int SERVER_DESCRIPTOR = 1;
+        internal const int SERVER_USER_SAME = 0;
+        internal const int SERVER_USER_ANY = -1;
         internal const int PRESENCE_BACKGROUND = 0;
         internal const int PRESENCE_FOREGROUND = 1;
         internal const int PRESENCE_QUIT = 2;
@@ -111,6 +133,7 @@ namespace Selene
         internal const long HOUR = 3600000000000;
         internal const long DAY = 86400000000000;
         internal const long NEVER = 9223372036854775807;
+        internal const int NONE = -1;
         internal const uint UNLIMITED = 4294967295;
         internal const int RESPONSE_TIMES = 30;
         internal const int REASONS = 16;
@@ -125,61 +148,62 @@ namespace Selene
             [FieldOffset(8)] internal long length;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 120)]
-        internal struct Fault
+        [StructLayout(LayoutKind.Explicit, Size = 136)]
+        internal struct Error
         {
             [FieldOffset(0)] internal uint struct_size;
             [FieldOffset(4)] internal uint flags;
             [FieldOffset(8)] internal int status;
             [FieldOffset(12)] internal int unit;
-            [FieldOffset(16)] internal Text field;
-            [FieldOffset(32)] internal Text subject;
-            [FieldOffset(48)] internal Text found;
-            [FieldOffset(64)] internal Text allowed;
-            [FieldOffset(80)] internal Text problem;
-            [FieldOffset(96)] internal long value;
-            [FieldOffset(104)] internal long least;
-            [FieldOffset(112)] internal long greatest;
+            [FieldOffset(16)] internal Text message;
+            [FieldOffset(32)] internal Text field;
+            [FieldOffset(48)] internal Text subject;
+            [FieldOffset(64)] internal Text found;
+            [FieldOffset(80)] internal Text allowed;
+            [FieldOffset(96)] internal Text problem;
+            [FieldOffset(112)] internal long value;
+            [FieldOffset(120)] internal long least;
+            [FieldOffset(128)] internal long greatest;
         }
 
-        [StructLayout(LayoutKind.Explicit, Size = 264)]
+        [StructLayout(LayoutKind.Explicit, Size = 272)]
         internal struct Options
         {
             [FieldOffset(0)] internal uint struct_size;
             [FieldOffset(4)] internal uint flags;
             [FieldOffset(8)] internal Text* permitted;
             [FieldOffset(16)] internal ulong permitted_count;
-            [FieldOffset(24)] internal uint max_pending_refresh;
-            [FieldOffset(28)] internal uint max_pending_processing;
-            [FieldOffset(32)] internal long minimum_backoff;
-            [FieldOffset(40)] internal long maximum_backoff;
-            [FieldOffset(48)] internal long minimum_interval_refresh;
-            [FieldOffset(56)] internal long minimum_interval_processing;
-            [FieldOffset(64)] internal long release_after;
-            [FieldOffset(72)] internal uint backoff_jitter;
-            [FieldOffset(76)] internal uint max_overrun_threads;
-            [FieldOffset(80)] internal ulong seed;
-            [FieldOffset(88)] internal ulong max_input_size;
-            [FieldOffset(96)] internal IntPtr clock;
-            [FieldOffset(104)] internal void* clock_context;
-            [FieldOffset(112)] internal IntPtr clock_destroy;
-            [FieldOffset(120)] internal Text path;
-            [FieldOffset(136)] internal int* blocked_signals;
-            [FieldOffset(144)] internal ulong blocked_signal_count;
-            [FieldOffset(152)] internal Text owner;
-            [FieldOffset(168)] internal long stop_grace;
-            [FieldOffset(176)] internal uint max_overrun_per_handler;
-            [FieldOffset(180)] internal int thread_quality;
-            [FieldOffset(184)] internal IntPtr thread_begin;
-            [FieldOffset(192)] internal IntPtr thread_end;
-            [FieldOffset(200)] internal void* thread_context;
-            [FieldOffset(208)] internal IntPtr thread_destroy;
-            [FieldOffset(216)] internal long clock_start;
-            [FieldOffset(224)] internal long expedited_quota;
-            [FieldOffset(232)] internal ulong thread_stack_size;
-            [FieldOffset(240)] internal ulong wait_log_entries;
-            [FieldOffset(248)] internal ulong max_output_size;
-            [FieldOffset(256)] internal long crash_pause;
+            [FieldOffset(24)] internal long max_pending_refresh;
+            [FieldOffset(32)] internal long max_pending_processing;
+            [FieldOffset(40)] internal long minimum_backoff;
+            [FieldOffset(48)] internal long maximum_backoff;
+            [FieldOffset(56)] internal long minimum_interval_refresh;
+            [FieldOffset(64)] internal long minimum_interval_processing;
+            [FieldOffset(72)] internal long release_after;
+            [FieldOffset(80)] internal uint backoff_jitter;
+            [FieldOffset(84)] internal int max_overrun_threads;
+            [FieldOffset(88)] internal ulong seed;
+            [FieldOffset(96)] internal long max_input_size;
+            [FieldOffset(104)] internal IntPtr clock;
+            [FieldOffset(112)] internal void* clock_context;
+            [FieldOffset(120)] internal IntPtr clock_destroy;
+            [FieldOffset(128)] internal Text path;
+            [FieldOffset(144)] internal int* blocked_signals;
+            [FieldOffset(152)] internal ulong blocked_signal_count;
+            [FieldOffset(160)] internal Text owner;
+            [FieldOffset(176)] internal long stop_grace;
+            [FieldOffset(184)] internal uint max_overrun_per_handler;
+            [FieldOffset(188)] internal int thread_quality;
+            [FieldOffset(192)] internal IntPtr thread_begin;
+            [FieldOffset(200)] internal IntPtr thread_end;
+            [FieldOffset(208)] internal void* thread_context;
+            [FieldOffset(216)] internal IntPtr thread_destroy;
+            [FieldOffset(224)] internal long clock_start;
+            [FieldOffset(232)] internal long expedited_quota;
+            [FieldOffset(240)] internal ulong thread_stack_size;
+            [FieldOffset(248)] internal ulong wait_log_entries;
+            [FieldOffset(256)] internal long max_output_size;
+            [FieldOffset(264)] internal long crash_pause;
         }
 
         [StructLayout(LayoutKind.Explicit, Size = 112)]
@@ -823,31 +847,19 @@ namespace Selene
         }
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern uint selene_version_number();
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_version_string();
+        internal static extern uint selene_version();
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern void selene_free(void* made);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_status_name(int status);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern byte* selene_status_message(int status);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_status_detail();
+        internal static extern byte* selene_name(int names, long number);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern Fault* selene_status_fault();
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_options_init(Options* options, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_scheduler_info_init(SchedulerInfo* info, uint struct_size);
+        internal static extern Error* selene_error_last();
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_scheduler_open(Options* options, ulong* out_scheduler);
@@ -899,9 +911,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_handler_unregister(ulong scheduler, byte* name, long name_length);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_task_init(Task* task, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_register(ulong scheduler, Task* task, int* out_disposition);
@@ -962,17 +971,11 @@ namespace Selene
         internal static extern int selene_task_list_state(ulong scheduler, int state, TaskIds** out_ids);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_explanation_init(Explanation* explanation, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_explain(
             ulong scheduler, byte* id, long id_length, Explanation* out_explanation);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_waits(ulong scheduler, byte* id, long id_length, Waits** out_waits);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_group_info_init(GroupInfo* info, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_group_set_limit(ulong scheduler, byte* name, long name_length, uint limit);
@@ -988,12 +991,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_group_list(ulong scheduler, TaskIds** out_names);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_run_info_init(RunInfo* info, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_window_init(Window* window, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_cycle_begin(ulong scheduler, Window* window, ulong* out_cycle);
@@ -1096,9 +1093,6 @@ namespace Selene
             ulong scheduler, byte* id, long id_length, TaskIds** out_names);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_event_init(Event* @event, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_scheduler_observe(
             ulong scheduler, IntPtr observer, void* context, IntPtr destroy);
 
@@ -1116,9 +1110,6 @@ namespace Selene
         internal static extern int selene_log_set(IntPtr log, void* context, IntPtr destroy);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_store_findings_init(StoreFindings* findings, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_store_get(ulong scheduler, StoreInfo** out_info);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1130,15 +1121,6 @@ namespace Selene
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_store_salvage(
             byte* damaged, long damaged_length, byte* fresh, long fresh_length, StoreFindings* out_findings);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_server_options_init(ServerOptions* options, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_connect_options_init(ConnectOptions* options, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_server_info_init(ServerInfo* info, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_server_start(ulong scheduler, ServerOptions* options, ulong* out_server);
@@ -1163,9 +1145,6 @@ namespace Selene
         internal static extern int selene_scheduler_connect(ConnectOptions* options, ulong* out_scheduler);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_signal_init(Signal* signal, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_signal_set(ulong scheduler, int signal, long value, long valid_for);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1175,9 +1154,6 @@ namespace Selene
         internal static extern int selene_signal_get(ulong scheduler, int signal, Signal* out_signal);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_profile_init(Profile* profile, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_governor_set_profile(ulong scheduler, Profile* profile);
 
         [DllImport(Library, ExactSpelling = true)]
@@ -1185,9 +1161,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_governor_last(ulong scheduler, int kind, Decision** out_decision);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_balance_init(Balance* balance, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_ledger_get(ulong scheduler, int kind, Balance* out_balance);
@@ -1206,14 +1179,8 @@ namespace Selene
         internal static extern int selene_trace_record(ulong scheduler, byte* path, long path_length);
 
         [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_trace_stop(ulong scheduler);
-
-        [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_trace_replay(
             byte* path, long path_length, ulong* out_decisions, ulong* out_first_difference);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_driver_init(Driver* driver, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_driver_start(ulong scheduler, Driver* driver);
@@ -1235,15 +1202,6 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_task_expire(ulong scheduler, byte* id, long id_length);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_node_request_init(NodeRequest* request, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_node_options_init(NodeOptions* options, uint struct_size);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern int selene_node_info_init(NodeInfo* info, uint struct_size);
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_node_open(ulong scheduler, NodeOptions* options, int* out_fd);
@@ -1279,53 +1237,5 @@ namespace Selene
 
         [DllImport(Library, ExactSpelling = true)]
         internal static extern int selene_run_decided_by_host(ulong run);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_kind_name(int kind);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_schedule_name(int schedule);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_state_name(int state);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_outcome_name(int outcome);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_stop_name(int reason);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_disposition_name(int disposition);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_reason_name(int reason);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_event_name(int type);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_trouble_name(int trouble);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_constraint_name(uint constraint);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_signal_name(int signal);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_source_name(int source);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_factor_name(int factor);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_verdict_name(int verdict);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_measure_name(int measure);
-
-        [DllImport(Library, ExactSpelling = true)]
-        internal static extern byte* selene_profile_name(int profile);
     }
 }

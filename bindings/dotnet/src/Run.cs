@@ -298,7 +298,7 @@ namespace Selene
             int status = Give(result ?? Result.Failed("the handler returned null"));
             if (status == (int)Status.InvalidArgument)
             {
-                string why = Lent.String(Raw.selene_status_detail());
+                string why = Lent.String(Raw.selene_error_last()->message);
                 Give(Result.Failed("what the handler returned was refused: " + why));
             }
         }

@@ -62,8 +62,7 @@ namespace Selene
         {
             using (var lent = new Lent())
             {
-                Raw.ServerOptions raw;
-                SeleneException.Check(Raw.selene_server_options_init(&raw, (uint)sizeof(Raw.ServerOptions)));
+                var raw = new Raw.ServerOptions { struct_size = (uint)sizeof(Raw.ServerOptions) };
                 raw.path = lent.Text(path ?? "", nameof(path));
                 ulong server;
                 SeleneException.Check(Raw.selene_server_start(Handle, &raw, &server));
@@ -179,8 +178,7 @@ namespace Selene
         {
             get
             {
-                Raw.SchedulerInfo raw;
-                SeleneException.Check(Raw.selene_scheduler_info_init(&raw, (uint)sizeof(Raw.SchedulerInfo)));
+                var raw = new Raw.SchedulerInfo { struct_size = (uint)sizeof(Raw.SchedulerInfo) };
                 SeleneException.Check(Raw.selene_scheduler_get(Handle, &raw));
                 return new SchedulerInfo(raw);
             }
@@ -367,8 +365,7 @@ namespace Selene
         /// </summary>
         public void SetProfile(Profile profile)
         {
-            Raw.Profile raw;
-            SeleneException.Check(Raw.selene_profile_init(&raw, (uint)sizeof(Raw.Profile)));
+            var raw = new Raw.Profile { struct_size = (uint)sizeof(Raw.Profile) };
             raw.@base = (int)profile;
             SeleneException.Check(Raw.selene_governor_set_profile(Handle, &raw));
         }
@@ -657,8 +654,7 @@ namespace Selene
             using (var lent = new Lent())
             {
                 Raw.Text text = lent.Text(id, nameof(id));
-                Raw.Explanation raw;
-                SeleneException.Check(Raw.selene_explanation_init(&raw, (uint)sizeof(Raw.Explanation)));
+                var raw = new Raw.Explanation { struct_size = (uint)sizeof(Raw.Explanation) };
                 SeleneException.Check(Raw.selene_task_explain(Handle, text.data, text.length, &raw));
                 return new Explanation(&raw);
             }
@@ -758,8 +754,7 @@ namespace Selene
             using (var lent = new Lent())
             {
                 Raw.Text text = lent.Text(name, nameof(name));
-                Raw.GroupInfo raw;
-                SeleneException.Check(Raw.selene_group_info_init(&raw, (uint)sizeof(Raw.GroupInfo)));
+                var raw = new Raw.GroupInfo { struct_size = (uint)sizeof(Raw.GroupInfo) };
                 SeleneException.Check(Raw.selene_group_get(Handle, text.data, text.length, &raw));
                 return new GroupInfo(raw);
             }

@@ -46,11 +46,10 @@ namespace Selene
 
         private static unsafe SeleneException Refused(int status)
         {
-            Raw.Fault* fault = Raw.selene_status_fault();
-            string field = Lent.String(fault->field), found = Lent.String(fault->found);
-            string allowed = Lent.String(fault->allowed);
-            string detail = Lent.String(Raw.selene_status_detail());
-            return new SeleneException((Status)status, detail, field, found, allowed);
+            Raw.Error* error = Raw.selene_error_last();
+            string field = Lent.String(error->field), found = Lent.String(error->found);
+            string allowed = Lent.String(error->allowed);
+            return new SeleneException((Status)status, Lent.String(error->message), field, found, allowed);
         }
     }
 }

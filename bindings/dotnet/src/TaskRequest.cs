@@ -119,19 +119,18 @@ namespace Selene
 
         internal unsafe Raw.Task Lend(Lent lent)
         {
-            Raw.Task raw;
-            SeleneException.Check(Raw.selene_task_init(&raw, (uint)sizeof(Raw.Task)));
+            var raw = new Raw.Task { struct_size = (uint)sizeof(Raw.Task) };
             raw.id = lent.Text(Id, "id");
             raw.handler = lent.Text(Handler ?? "", "handler");
             raw.group = lent.Text(Group ?? "", "group");
             raw.schedule = (int)schedule;
-            raw.kind = (int?)Kind ?? raw.kind;
-            raw.priority = (int?)Priority ?? raw.priority;
-            raw.existing = (int?)Existing ?? raw.existing;
-            raw.recurrence = (int?)Recurrence ?? raw.recurrence;
-            raw.backoff = (int?)Backoff ?? raw.backoff;
-            raw.backoff_delay = BackoffDelay?.Nanoseconds ?? raw.backoff_delay;
-            raw.response_window = ResponseWindow ?? raw.response_window;
+            raw.kind = (int?)Kind ?? 0;
+            raw.priority = (int?)Priority ?? 0;
+            raw.existing = (int?)Existing ?? 0;
+            raw.recurrence = (int?)Recurrence ?? 0;
+            raw.backoff = (int?)Backoff ?? 0;
+            raw.backoff_delay = BackoffDelay?.Said ?? 0;
+            raw.response_window = ResponseWindow == 0 ? Raw.NONE : ResponseWindow == Raw.NONE ? int.MinValue : ResponseWindow ?? 0;
             raw.max_attempts = MaxAttempts;
             raw.constraints = (uint)Constraints;
             raw.tags = lent.Texts(Tags ?? None, "tags");
@@ -140,7 +139,7 @@ namespace Selene
             raw.condition_count = (uint)(Conditions ?? None).Count;
             raw.after = lent.Texts(After ?? None, "after");
             raw.after_count = (uint)(After ?? None).Count;
-            raw.expected_response = ExpectedResponse?.NotNegative ?? raw.expected_response;
+            raw.expected_response = ExpectedResponse?.Said ?? 0;
             raw.initial_delay = InitialDelay.Nanoseconds;
             raw.latest_begin = LatestBegin.Nanoseconds;
             raw.period = Period.Nanoseconds;

@@ -45,7 +45,15 @@ namespace Selene
             return new TimeSpan(span.Nanoseconds / 100);
         }
 
-        /// <summary>-1 is the header's word for a default, which nobody says by mistake.</summary>
+        /// <summary>
+        /// For a field whose 0 is a default: the header's word for a 0 that is said, which is refused where 0 is not allowed.
+        /// </summary>
+        internal long Said
+        {
+            get { return Nanoseconds == 0 ? Raw.NONE : NotNegative; }
+        }
+
+        /// <summary>-1 is the header's word for a default or none, which nobody says by mistake.</summary>
         internal long NotNegative
         {
             get { return Nanoseconds < 0 ? long.MinValue : Nanoseconds; }

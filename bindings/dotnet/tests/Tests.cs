@@ -335,7 +335,10 @@ internal static class Tests
             Check(scheduler.Find("nobody") == null, "there is none");
             scheduler.AddPulledHandler("a");
             Refused(Status.AlreadyExists, () => scheduler.AddHandler("a", run => Result.NewData));
+            Refused(Status.InvalidArgument, () => scheduler.Register(
+                TaskRequest.Standing("a").With(task => task.ResponseWindow = -1)));
             Refused(Status.InvalidArgument, () => scheduler.Run(new Window { Budget = Duration.Zero }));
+            Refused(Status.InvalidArgument, () => scheduler.Run(new Window { Lanes = 0 }));
             Refused(Status.StoreCannotOpen, () => new Scheduler(new Options { Path = "/nowhere/store" }));
             Refused(Status.InvalidArgument, () => new Scheduler(new Options { Path = "" }));
             Throws<ArgumentNullException>(() => scheduler.Register(TaskRequest.Once(null)));

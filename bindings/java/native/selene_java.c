@@ -77,12 +77,11 @@ static jbyteArray text(JNIEnv *vm, selene_text of) {
 
 /* Throws what the last call of this thread was refused for. */
 static void refuse(JNIEnv *vm, selene_status status) {
-    const char *detail = selene_status_detail();
-    const selene_fault *fault = selene_status_fault();
-    jbyteArray words = bytes(vm, detail, (int64_t)strlen(detail)), field, found, allowed;
+    const selene_error *error = selene_error_last();
+    jbyteArray words = text(vm, error->message), field, found, allowed;
     jobject thrown;
-    if (!words || !(field = text(vm, fault->field)) || !(found = text(vm, fault->found)) ||
-        !(allowed = text(vm, fault->allowed)))
+    if (!words || !(field = text(vm, error->field)) || !(found = text(vm, error->found)) ||
+        !(allowed = text(vm, error->allowed)))
         return;
     thrown = (*vm)->CallStaticObjectMethod(vm, upcalls, upcall_refused, (jint)status, words, field,
                                            found, allowed);

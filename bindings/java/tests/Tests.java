@@ -501,6 +501,8 @@ public final class Tests {
                     Task.once("a").initialDelay(Duration.ofSeconds(Long.MAX_VALUE)).build()));
             refused(Status.INVALID_ARGUMENT, () -> scheduler.setNext("a", Instant.MIN));
             refused(Status.INVALID_ARGUMENT, () -> scheduler.run(Window.builder().reserve(Duration.ofNanos(-1)).build()));
+            refused(Status.INVALID_ARGUMENT, () -> scheduler.register(Task.once("a").responseWindow(-1).build()));
+            refused(Status.INVALID_ARGUMENT, () -> scheduler.plan(Window.builder().lanes(0).build()));
             refused(Status.INVALID_ARGUMENT, () -> scheduler.limitGroup("a", -1));
             refused(Status.INVALID_ARGUMENT, () -> Priority.of(0));
             refused(Status.INVALID_ARGUMENT, () -> Scheduler.open(Options.builder().path(Path.of("")).build()));

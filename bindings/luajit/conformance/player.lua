@@ -39,6 +39,12 @@ local flags = {
   frozen = selene.WINDOW_FROZEN,
 }
 
+-- Fields whose 0 is a default that is not 0.
+local has_none = {
+  response_window = true, expected_response = true, backoff_delay = true, reserve = true, expedited_quota = true,
+  max_pending_refresh = true, max_pending_processing = true,
+}
+
 --- A struct with what a command's words say.
 local function struct(name, words)
   local made = selene.new(name)
@@ -58,7 +64,7 @@ local function struct(name, words)
     elseif key == 'id' or key == 'handler' or key == 'group' or key == 'path' then
       made[key] = selene.text(keep(decode(text)))
     else
-      made[key] = int64(text)
+      made[key] = text == '0' and has_none[key] and selene.NONE or int64(text)
     end
   end
   return made
@@ -111,7 +117,7 @@ function verbs.limit_group(name, words)
 end
 
 function verbs.info(id)
-  local info = ffi.gc(selene.get('selene_task_info *', 'task_get', scheduler, id, #id, 0), selene.task_info_destroy)
+  local info = ffi.gc(selene.get('selene_task_info *', 'task_get', scheduler, id, #id, 0), selene.free)
   local failure = selene.string(info.failure)
   return ('%d %d %s %s %s %d %s %s %s'):format(info.state, info.attempts, instant(info.earliest_begin),
     instant(info.last_run), digits(info.estimate), info.generation, digits(info.appended),
@@ -119,11 +125,11 @@ function verbs.info(id)
 end
 
 function verbs.waits(id)
-  local waits = ffi.gc(selene.get('selene_waits *', 'task_waits', scheduler, id, #id), selene.waits_destroy)
+  local waits = ffi.gc(selene.get('selene_waits *', 'task_waits', scheduler, id, #id), selene.free)
   local told = {}
   for i = 1, tonumber(waits.part_count) do
     local part = waits.parts[i - 1]
-    told[i] = ('%s %s %s %s'):format(ffi.string(selene.reason_name(part.reason)), digits(part.detail),
+    told[i] = ('%s %s %s %s'):format(ffi.string(selene.name(selene.NAMES_REASON, part.reason)), digits(part.detail),
       digits(part.duration), digits(part.times))
   end
   told[#told + 1] = 'preferred'
@@ -132,9 +138,9 @@ function verbs.waits(id)
 end
 
 function verbs.left(id)
-  local info = ffi.gc(selene.get('selene_task_info *', 'task_get', scheduler, id, #id, 0), selene.task_info_destroy)
+  local info = ffi.gc(selene.get('selene_task_info *', 'task_get', scheduler, id, #id, 0), selene.free)
   local kept = ffi.gc(selene.get('selene_task_output *', 'task_get_output', scheduler, id, #id),
-    selene.task_output_destroy)
+    selene.free)
   return ('%d =%s'):format(info.stop_reason, lent(kept.output))
 end
 
@@ -151,7 +157,7 @@ function verbs.wakeup()
 end
 
 function verbs.plan(_, words)
-  local plan = ffi.gc(selene.get('selene_plan *', 'cycle_plan', scheduler, struct('window', words)), selene.plan_destroy)
+  local plan = ffi.gc(selene.get('selene_plan *', 'cycle_plan', scheduler, struct('window', words)), selene.free)
   local ids = {}
   for i = 1, tonumber(plan.run_count) do ids[i] = lent(plan.runs[i - 1].id) end
   return table.concat(ids, ' ')
@@ -172,7 +178,7 @@ function verbs.fail(message) selene.check(selene.run_fail(run, selene.OUTCOME_FA
 function verbs.stopping() return selene.get('int32_t', 'run_stopping', run) end
 
 verbs['end'] = function()
-  local report = ffi.gc(selene.get('selene_report *', 'cycle_end', cycle), selene.report_destroy)
+  local report = ffi.gc(selene.get('selene_report *', 'cycle_end', cycle), selene.free)
   local told = { report.result, digits(report.ended_at), digits(report.eligible) }
   for i = 1, tonumber(report.run_count) do told[i + 3] = report.runs[i - 1].outcome end
   return table.concat(told, ' ')

@@ -79,7 +79,7 @@ test('another process has the store: what is enqueued there is worked on here', 
   end), 1)
   local record = selene.get('selene_task_info *', 'task_get', client, 'luajit', 6, 0)
   equal(record.state, selene.STATE_SUCCEEDED)
-  selene.task_info_destroy(record)
+  selene.free(record)
   selene.check(selene.scheduler_close(client, 0))
   local path = arg[1] .. '-nobody'
   refused('OWNER_AWAY', function()
@@ -97,7 +97,7 @@ test('lists of texts and inputs come as they went in', function()
   equal(record.tag_count, 2)
   equal(selene.string(record.tags[0]) .. selene.string(record.tags[1]) .. selene.string(record.conditions[0]), 'xävpn')
   equal(selene.string(record.input), 'in\0put')
-  selene.task_info_destroy(record)
+  selene.free(record)
   selene.check(selene.scheduler_close(scheduler, 0))
 end)
 

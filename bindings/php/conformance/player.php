@@ -36,6 +36,9 @@ function struct(string $name, array $words): Struct
             $fields[$key] = match ($key) {
                 'tags', 'permitted', 'conditions', 'after' => array_map(rawurldecode(...), array_filter(explode(',', $text), strlen(...))),
                 'id', 'handler', 'group', 'path' => rawurldecode($text),
+                // Fields whose 0 is a default that is not 0.
+                'response_window', 'expected_response', 'backoff_delay', 'reserve', 'expedited_quota', 'max_pending_refresh',
+                'max_pending_processing' => (int) $text ?: number('NONE'),
                 default => (int) $text,
             };
         }
@@ -130,7 +133,7 @@ final class Player
                 $told = [];
                 for ($i = 0; $i < $waits->part_count; $i++) {
                     $part = $waits->parts[$i];
-                    array_push($told, $c->selene_reason_name($part->reason), $part->detail, $part->duration, $part->times);
+                    array_push($told, $c->selene_name(number('NAMES_REASON'), $part->reason), $part->detail, $part->duration, $part->times);
                 }
                 $told[] = 'preferred';
                 for ($i = 0; $i < $waits->preferred_id_count; $i++) {

@@ -148,9 +148,10 @@ class Player:
             elif key not in ("backoff", "backoff_delay"):
                 fields[FIELDS.get(key, key)] = int(value)
         if "backoff" in given or "backoff_delay" in given:
-            usual = 2 if int(given.get("schedule", 0)) else 0
+            standing = int(given.get("schedule", selene.Schedule.STANDING)) == selene.Schedule.STANDING
+            usual = 1 if standing else 3
             delay = span(given.get("backoff_delay", "30000000000"))
-            fields["backoff"] = BACKOFFS[int(given.get("backoff", usual))](delay)
+            fields["backoff"] = BACKOFFS[int(given.get("backoff", usual)) - 1](delay)
         for name, kind in (("schedule", selene.Schedule), ("kind", selene.Kind), ("existing", selene.Existing)):
             if name in fields:
                 fields[name] = kind(fields[name])

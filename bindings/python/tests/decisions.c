@@ -20,7 +20,7 @@ static int64_t read_clock(void *context) {
 }
 
 static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, uint32_t strict) {
-    selene_window window = SELENE_WINDOW_INIT;
+    selene_window window = SELENE_INIT(selene_window);
     selene_cycle token = 0;
     selene_report *report = NULL;
     window.kinds = kinds;
@@ -28,7 +28,7 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
     window.flags = SELENE_WINDOW_FROZEN | (strict ? SELENE_WINDOW_STRICT_FIT : 0);
     if (selene_cycle_begin(scheduler, &window, &token)) exit(2);
     for (;;) {
-        selene_run_info run = SELENE_RUN_INFO_INIT;
+        selene_run_info run = SELENE_INIT(selene_run_info);
         int32_t step = 0;
         int64_t takes;
         if (selene_cycle_next(token, &step, &run, NULL)) exit(3);
@@ -58,7 +58,7 @@ static void cycle(selene_scheduler scheduler, uint32_t kinds, int64_t budget, ui
 }
 
 int main(void) {
-    selene_options options = SELENE_OPTIONS_INIT;
+    selene_options options = SELENE_INIT(selene_options);
     selene_scheduler scheduler = 0;
     char word[32];
     options.clock = read_clock;
@@ -76,7 +76,7 @@ int main(void) {
                    scanf("%" SCNd64 " %" SCNd64 " %" SCNd32, &a, &b, &c) == 3) {
             cycle(scheduler, (uint32_t)a, b, (uint32_t)c);
         } else if (strcmp(word, "register") == 0) {
-            selene_task task = SELENE_TASK_INIT;
+            selene_task task = SELENE_INIT(selene_task);
             char id[64];
             selene_status status;
             int32_t disposition = -1;
@@ -85,11 +85,15 @@ int main(void) {
                       id, &task.kind, &task.schedule, &task.priority, &task.expected_response,
                       &task.initial_delay, &task.period, &task.backoff, &task.max_attempts) != 9)
                 return 8;
+            /* Its numbers begin at 0: none. */
+            task.backoff++;
+            if (task.expected_response == 0) task.expected_response = SELENE_NONE;
             task.id.data = id;
             task.id.length = -1;
             selene_handler_register(scheduler, id, -1, NULL, NULL, NULL, NULL);
             status = selene_task_register(scheduler, &task, &disposition);
-            printf("register %s %" PRId32 "\n", selene_status_name(status), disposition);
+            printf("register %s %" PRId32 "\n", selene_name(SELENE_NAMES_STATUS, status),
+                   disposition);
         } else {
             return 9;
         }

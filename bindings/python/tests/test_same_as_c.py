@@ -25,7 +25,7 @@ def workload(seed: int) -> list[list[str]]:
     for _ in range(400):
         what = chance.random()
         if what < 0.3:
-            schedule = chance.choice((0, 0, 1, 2))
+            schedule = chance.choice((3, 3, 1, 2))
             lines.append(
                 f"register task{chance.randrange(40)} {chance.choice((1, 2))} {schedule} {chance.randint(1, 5)} "
                 f"{chance.randrange(6 * SECOND)} {chance.choice((0, chance.randrange(90 * SECOND)))} "

@@ -368,7 +368,7 @@ def test_l10_kill_9_and_the_next_one(folder: Path) -> None:
         (("--store", "t", "--sockt", "s"), "--sockt: unknown option; did you mean --socket?"),
         (("--store", "t", "--allo", "any:look"), "--allo: unknown option; --allow is one"),
         (("--store", "t", "--socket", ""), '--socket: found ""'),
-        (("--store", "t", "--mode", "888"), '--mode: found "888"; allowed is an octal number from 0 to 777'),
+        (("--store", "t", "--mode", "888"), '--mode: found "888"; allowed is an octal number from 1 to 777'),
         (("--store", "t", "--mode", "1777"), '--mode: found "1777"'),
         (("--store", "t", "--max-clients", "0"), '--max-clients: found "0"; allowed is a number from 1 to 65536'),
         (("--store", "t", "--profile", "phone"), '--profile: found "phone"; allowed is open, apple, server or strict'),

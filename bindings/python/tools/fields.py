@@ -48,7 +48,7 @@ def optional(type: Type) -> Type:
 
 
 BOOL = Type("bool", "bool", check='truth(task.{name}, "{name}")', unless="task.{name}")
-NUMBER = Type("int", "int", check='whole(task.{name}, "{name}", 31)')
+NUMBER = Type("int", "int", check='whole(task.{name}, "{name}", 31)', pack="raw.{c} = said(task.{name})")
 LIMIT = Type("int | None", "int | None", "row.{c} or None", 'limit(task.{name}, "{name}")', unless="task.{name}")
 TEXT = Type(
     "str", "str", "text(row.{c}, row.{c}_length)", 'encode(task.{name}, "{name}")', "raw.{c} = raw_text(task.{name})"
@@ -64,7 +64,9 @@ PERIOD = replace(
 
 
 TIMEOUT = replace(PERIOD, read="row.{c} or None")
-EXPECTED = replace(PERIOD, read="None if row.{c} < 0 else row.{c}")
+EXPECTED = replace(
+    PERIOD, read="None if row.{c} < 0 else row.{c}", pack='raw.{c} = said(duration_ns(task.{name}, "{name}"))'
+)
 DELAY = replace(DURATION, unless="task.{name}")
 FLEX = replace(DURATION, unless="task.every is not None")
 SCHEDULE = Type(
@@ -110,7 +112,7 @@ BACKOFF = optional(
         "Backoff",
         "told_backoff(row.{c}, row.{c}_delay)",
         'Backoff.check(task.{name}, "{name}")',
-        "raw.{c}, raw.{c}_delay = task.{name}.policy, task.{name}.delay_ns",
+        "raw.{c}, raw.{c}_delay = task.{name}.policy, said(task.{name}.delay_ns)",
     )
 )
 TAGS = Type(
@@ -278,7 +280,7 @@ from ._calendar import Calendar
 from ._conditions import Constraint, Requires
 from ._failure import LastFailure, told_failure
 from ._library import encode, text
-from ._names import texts, truth, whole
+from ._names import said, texts, truth, whole
 from ._progress import Progress, told_progress
 from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason
 from ._terms import (

@@ -14,6 +14,11 @@ FLAGS = {
   strict: Selene::WINDOW_STRICT_FIT, frozen: Selene::WINDOW_FROZEN
 }.freeze
 
+# Fields whose 0 is a default that is not 0.
+NONE = %i[
+  response_window expected_response backoff_delay reserve expedited_quota max_pending_refresh max_pending_processing
+].freeze
+
 # A struct with what a command's words say.
 def struct(name, words)
   made = Selene::Struct.make(name)
@@ -23,6 +28,7 @@ def struct(name, words)
     when :input_size then made[:input] = "\0" * text.to_i
     when :tags, :permitted, :conditions, :after then made[key] = texts(text)
     when :id, :handler, :group, :path then made[key] = decode(text)
+    when *NONE then made[key] = text == '0' ? Selene::NONE : text.to_i
     else made[key] = text.to_i
     end
   end
@@ -82,7 +88,7 @@ class Player
   def waits(text, _)
     Selene.lend('waits', 'task_waits', @scheduler, text, text.bytesize) do |waits|
       parts = waits.list(:parts, 'wait', :part_count).flat_map do |part|
-        [Selene.call('reason_name', part[:reason]).to_s, part[:detail], part[:duration], part[:times]]
+        [Selene.call('name', Selene::NAMES_REASON, part[:reason]).to_s, part[:detail], part[:duration], part[:times]]
       end
       [*parts, 'preferred', *waits.texts(:preferred_ids, :preferred_id_count).map { |id| encode(id) }]
     end

@@ -3,7 +3,7 @@
 use crate::error::{check, defaults, length, text, Result};
 use crate::raw;
 use crate::scheduler::{path_bytes, Scheduler};
-use crate::time::nanoseconds;
+use crate::time::{nanoseconds, said};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +23,7 @@ unsafe impl Sync for Connection {}
 impl Connection {
     /// The store, or the socket on which it is served.
     pub fn to(path: impl AsRef<Path>) -> Connection {
-        let raw = defaults!(selene_connect_options, selene_connect_options_init);
+        let raw = defaults!(selene_connect_options);
         Connection { raw, path: path.as_ref().into(), pool: String::new() }
     }
     /// How long a call waits for an owner while none serves the store; not at all.
@@ -33,7 +33,7 @@ impl Connection {
     }
     /// How long a call waits for an answer; 30 s.
     pub fn timeout(mut self, timeout: Duration) -> Connection {
-        self.raw.timeout = nanoseconds(timeout);
+        self.raw.timeout = said(timeout);
         self
     }
     /// Those whose handlers are the same, any of which runs its tasks; the name of the executable.

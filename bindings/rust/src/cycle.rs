@@ -5,7 +5,7 @@ use crate::numbers::{Kind, Kinds, Outcome, Stop};
 use crate::raw;
 use crate::run::Run;
 use crate::scheduler::Core;
-use crate::time::{instant, maybe, nanoseconds, span};
+use crate::time::{count, instant, maybe, said, span};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ unsafe impl Sync for Window {}
 
 impl Default for Window {
     fn default() -> Window {
-        Window { raw: defaults!(selene_window, selene_window_init), task: String::new() }
+        Window { raw: defaults!(selene_window), task: String::new() }
     }
 }
 
@@ -35,12 +35,12 @@ impl Window {
     }
     /// From its begin to its deadline.
     pub fn budget(mut self, budget: Duration) -> Window {
-        self.raw.budget = nanoseconds(budget);
+        self.raw.budget = said(budget);
         self
     }
     /// Kept free at the end, in which runs are asked to stop; default: a twentieth of the budget.
     pub fn reserve(mut self, reserve: Duration) -> Window {
-        self.raw.reserve = nanoseconds(reserve);
+        self.raw.reserve = said(reserve);
         self
     }
     /// Of one kind.
@@ -54,7 +54,7 @@ impl Window {
     }
     /// Runs at a time.
     pub fn lanes(mut self, lanes: u32) -> Window {
-        self.raw.lanes = lanes;
+        self.raw.lanes = count(lanes, u32::MAX);
         self
     }
     /// Nothing is picked whose estimate does not fit, not even first.
@@ -124,7 +124,7 @@ impl Cycle {
     pub fn next(&mut self) -> Result<Step> {
         // Texts of a run are lent until the scheduler is closed, which waits for those that copy them.
         let _held = self.core.hold()?;
-        let mut info = defaults!(selene_run_info, selene_run_info_init);
+        let mut info = defaults!(selene_run_info);
         let (mut step, mut wake_at) = (raw::SELENE_STEP_DONE, raw::SELENE_NEVER);
         unsafe {
             check(raw::selene_cycle_next(self.handle, &mut step, &mut info, &mut wake_at))?;

@@ -3,7 +3,7 @@
 use crate::error::defaults;
 use crate::numbers::Kinds;
 use crate::raw;
-use crate::time::nanoseconds;
+use crate::time::{count, nanoseconds, said};
 use std::fmt;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub struct Driver(pub(crate) raw::selene_driver);
 
 impl Default for Driver {
     fn default() -> Driver {
-        Driver(defaults!(selene_driver, selene_driver_init))
+        Driver(defaults!(selene_driver))
     }
 }
 
@@ -25,13 +25,13 @@ impl Driver {
     /// Budget and lanes of windows for refresh work; no budget (zero: nobody has decided a deadline), one lane.
     pub fn refresh(mut self, budget: Duration, lanes: u32) -> Driver {
         self.0.refresh_budget = nanoseconds(budget);
-        self.0.refresh_lanes = lanes;
+        self.0.refresh_lanes = count(lanes, u32::MAX);
         self
     }
     /// Budget and lanes of windows for processing; no budget, one lane.
     pub fn processing(mut self, budget: Duration, lanes: u32) -> Driver {
         self.0.processing_budget = nanoseconds(budget);
-        self.0.processing_lanes = lanes;
+        self.0.processing_lanes = count(lanes, u32::MAX);
         self
     }
     /// The kinds of its windows; both.
@@ -41,7 +41,7 @@ impl Driver {
     }
     /// Kept free at the end of each window.
     pub fn reserve(mut self, reserve: Duration) -> Driver {
-        self.0.reserve = nanoseconds(reserve);
+        self.0.reserve = said(reserve);
         self
     }
     /// The least time from window to window of a kind.

@@ -2,7 +2,6 @@
 
 use crate::numbers::Status;
 use crate::raw;
-use std::ffi::CStr;
 use std::fmt;
 
 /// What a call gives, or why it was refused.
@@ -24,15 +23,15 @@ struct Parts {
 impl Error {
     /// What this thread's last failed call left.
     pub(crate) fn last(status: raw::selene_status) -> Error {
-        // Both belong to this thread until its next failure, and are never NULL.
+        // It belongs to this thread until its next failure, and is never NULL.
         unsafe {
-            let fault = &*raw::selene_status_fault();
+            let error = &*raw::selene_error_last();
             Error(Box::new(Parts {
                 status: Status::of(status),
-                detail: CStr::from_ptr(raw::selene_status_detail()).to_string_lossy().into_owned(),
-                field: string(&fault.field),
-                found: string(&fault.found),
-                allowed: string(&fault.allowed),
+                detail: string(&error.message),
+                field: string(&error.field),
+                found: string(&error.found),
+                allowed: string(&error.allowed),
             }))
         }
     }
@@ -144,14 +143,11 @@ pub(crate) unsafe fn slice<'a, T>(first: *const T, count: u64) -> &'a [T] {
 
 /// A struct of the header with its defaults.
 macro_rules! defaults {
-    ($type:ident, $init:ident) => {{
+    ($type:ident) => {{
         // All fields are numbers and pointers, for which zeros are valid; sizes of the header's structs fit 32 bits.
-        unsafe {
-            let mut made: $crate::raw::$type = std::mem::zeroed();
-            let status = $crate::raw::$init(&mut made, std::mem::size_of_val(&made) as u32);
-            assert_eq!(status, 0, concat!(stringify!($init), ": the library is older than this crate"));
-            made
-        }
+        let mut made: $crate::raw::$type = unsafe { std::mem::zeroed() };
+        made.struct_size = std::mem::size_of_val(&made) as u32;
+        made
     }};
 }
 pub(crate) use defaults;

@@ -48,11 +48,11 @@ pub enum Status {
     Internal,
     /// The store cannot be opened or made: a directory, no such folder, no permission, read-only.
     StoreCannotOpen,
-    /// Another scheduler, in this process or another, has the store open; the detail names the process.
+    /// Another scheduler, in this process or another, has the store open; the message names the process.
     StoreLocked,
     /// The file is damaged; selene_store_salvage saves what can be read.
     StoreCorrupt,
-    /// The file is not a Selene store, or that of another application (option owner); the detail names both.
+    /// The file is not a Selene store, or that of another application (option owner); the message names both.
     StoreForeign,
     /// The store was written by a newer version of this library.
     StoreNewer,
@@ -247,12 +247,12 @@ impl fmt::Display for Kind {
 pub enum Schedule {
     /// By period: periodic with one, else once.
     Default,
-    /// A candidate in every window, for ever.
-    Standing,
     /// Until it succeeds, is abandoned, or its attempts are used up.
     Once,
     /// Once a period.
     Periodic,
+    /// A candidate in every window, for ever.
+    Standing,
     /// A number of a library that is newer than this crate.
     Other(i32),
 }
@@ -262,9 +262,9 @@ impl Schedule {
     pub fn number(self) -> i32 {
         match self {
             Schedule::Default => raw::SELENE_SCHEDULE_DEFAULT,
-            Schedule::Standing => raw::SELENE_SCHEDULE_STANDING,
             Schedule::Once => raw::SELENE_SCHEDULE_ONCE,
             Schedule::Periodic => raw::SELENE_SCHEDULE_PERIODIC,
+            Schedule::Standing => raw::SELENE_SCHEDULE_STANDING,
             Schedule::Other(number) => number,
         }
     }
@@ -273,9 +273,9 @@ impl Schedule {
     pub fn of(number: i32) -> Self {
         match number {
             raw::SELENE_SCHEDULE_DEFAULT => Schedule::Default,
-            raw::SELENE_SCHEDULE_STANDING => Schedule::Standing,
             raw::SELENE_SCHEDULE_ONCE => Schedule::Once,
             raw::SELENE_SCHEDULE_PERIODIC => Schedule::Periodic,
+            raw::SELENE_SCHEDULE_STANDING => Schedule::Standing,
             other => Schedule::Other(other),
         }
     }
@@ -284,9 +284,9 @@ impl Schedule {
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Default => "default",
-            Schedule::Standing => "standing",
             Schedule::Once => "once",
             Schedule::Periodic => "periodic",
+            Schedule::Standing => "standing",
             Schedule::Other(_) => "unknown",
         }
     }

@@ -14,6 +14,7 @@ pub const SELENE_MINUTE: i64 = 60000000000;
 pub const SELENE_HOUR: i64 = 3600000000000;
 pub const SELENE_DAY: i64 = 86400000000000;
 pub const SELENE_NEVER: i64 = 9223372036854775807;
+pub const SELENE_NONE: i32 = -1;
 pub const SELENE_UNLIMITED: u32 = 4294967295;
 pub const SELENE_RESPONSE_TIMES: i32 = 30;
 pub const SELENE_REASONS: i32 = 16;
@@ -52,6 +53,27 @@ pub const SELENE_ERROR_OUTCOME_UNKNOWN: i32 = 55;
 pub const SELENE_ERROR_STORE_MOVED: i32 = 56;
 pub const SELENE_ERROR_OWNER_AWAY: i32 = 57;
 pub const SELENE_ERROR_REFUSED: i32 = 58;
+pub const SELENE_NAMES_STATUS: i32 = 1;
+pub const SELENE_NAMES_KIND: i32 = 2;
+pub const SELENE_NAMES_SCHEDULE: i32 = 3;
+pub const SELENE_NAMES_PRIORITY: i32 = 4;
+pub const SELENE_NAMES_EXISTING: i32 = 5;
+pub const SELENE_NAMES_RECURRENCE: i32 = 6;
+pub const SELENE_NAMES_BACKOFF: i32 = 7;
+pub const SELENE_NAMES_CONSTRAINT: i32 = 8;
+pub const SELENE_NAMES_STATE: i32 = 9;
+pub const SELENE_NAMES_DISPOSITION: i32 = 10;
+pub const SELENE_NAMES_OUTCOME: i32 = 11;
+pub const SELENE_NAMES_STOP: i32 = 12;
+pub const SELENE_NAMES_REASON: i32 = 13;
+pub const SELENE_NAMES_EVENT: i32 = 14;
+pub const SELENE_NAMES_TROUBLE: i32 = 15;
+pub const SELENE_NAMES_PROFILE: i32 = 16;
+pub const SELENE_NAMES_SIGNAL: i32 = 17;
+pub const SELENE_NAMES_SOURCE: i32 = 18;
+pub const SELENE_NAMES_FACTOR: i32 = 19;
+pub const SELENE_NAMES_VERDICT: i32 = 20;
+pub const SELENE_NAMES_MEASURE: i32 = 21;
 pub const SELENE_UNIT_NONE: i32 = 0;
 pub const SELENE_UNIT_NUMBER: i32 = 1;
 pub const SELENE_UNIT_DURATION: i32 = 2;
@@ -80,10 +102,10 @@ pub const SELENE_TROUBLE_FLEET_CLOCK: i32 = 128;
 pub const SELENE_ADVANCE_HANDLERS: i32 = 1;
 pub const SELENE_ADVANCE_ONCE: i32 = 2;
 pub const SELENE_ADVANCE_RUNS: i32 = 4;
-pub const SELENE_SCHEDULE_DEFAULT: i32 = -1;
-pub const SELENE_SCHEDULE_STANDING: i32 = 0;
+pub const SELENE_SCHEDULE_DEFAULT: i32 = 0;
 pub const SELENE_SCHEDULE_ONCE: i32 = 1;
 pub const SELENE_SCHEDULE_PERIODIC: i32 = 2;
+pub const SELENE_SCHEDULE_STANDING: i32 = 3;
 pub const SELENE_PRIORITY_VERY_LOW: i32 = 1;
 pub const SELENE_PRIORITY_LOW: i32 = 2;
 pub const SELENE_PRIORITY_NORMAL: i32 = 3;
@@ -97,20 +119,20 @@ pub const SELENE_CONSTRAINT_IDLE: i32 = 16;
 pub const SELENE_CONSTRAINT_STORAGE_NOT_LOW: i32 = 32;
 pub const SELENE_CONSTRAINT_DISPLAY_OFF: i32 = 64;
 pub const SELENE_CONSTRAINT_NOT_ROAMING: i32 = 128;
-pub const SELENE_EXISTING_DEFAULT: i32 = -1;
-pub const SELENE_EXISTING_KEEP: i32 = 0;
-pub const SELENE_EXISTING_REPLACE: i32 = 1;
-pub const SELENE_EXISTING_UPDATE: i32 = 2;
-pub const SELENE_EXISTING_APPEND: i32 = 3;
-pub const SELENE_EXISTING_APPEND_OR_REPLACE: i32 = 4;
-pub const SELENE_EXISTING_SKIP: i32 = 5;
+pub const SELENE_EXISTING_DEFAULT: i32 = 0;
+pub const SELENE_EXISTING_KEEP: i32 = 1;
+pub const SELENE_EXISTING_REPLACE: i32 = 2;
+pub const SELENE_EXISTING_UPDATE: i32 = 3;
+pub const SELENE_EXISTING_APPEND: i32 = 4;
+pub const SELENE_EXISTING_APPEND_OR_REPLACE: i32 = 5;
+pub const SELENE_EXISTING_SKIP: i32 = 6;
 pub const SELENE_RECURRENCE_AFTER_COMPLETION: i32 = 0;
 pub const SELENE_RECURRENCE_ANCHORED: i32 = 1;
 pub const SELENE_RECURRENCE_CALENDAR: i32 = 2;
-pub const SELENE_BACKOFF_DEFAULT: i32 = -1;
-pub const SELENE_BACKOFF_NONE: i32 = 0;
-pub const SELENE_BACKOFF_LINEAR: i32 = 1;
-pub const SELENE_BACKOFF_EXPONENTIAL: i32 = 2;
+pub const SELENE_BACKOFF_DEFAULT: i32 = 0;
+pub const SELENE_BACKOFF_NONE: i32 = 1;
+pub const SELENE_BACKOFF_LINEAR: i32 = 2;
+pub const SELENE_BACKOFF_EXPONENTIAL: i32 = 3;
 pub const SELENE_DISPOSITION_ADDED: i32 = 0;
 pub const SELENE_DISPOSITION_REPLACED: i32 = 1;
 pub const SELENE_DISPOSITION_UPDATED: i32 = 2;
@@ -232,8 +254,9 @@ pub const SELENE_RIGHT_ENQUEUE: i32 = 4;
 pub const SELENE_RIGHT_WORK: i32 = 8;
 pub const SELENE_RIGHT_MANAGE: i32 = 16;
 pub const SELENE_RIGHT_ALL: i32 = 31;
-pub const SELENE_SERVER_USER_SAME: i32 = -1;
-pub const SELENE_SERVER_USER_ANY: i32 = -2;
+pub const SELENE_SERVER_DESCRIPTOR: i32 = 1;
+pub const SELENE_SERVER_USER_SAME: i32 = 0;
+pub const SELENE_SERVER_USER_ANY: i32 = -1;
 pub const SELENE_SIGNAL_BATTERY_LEVEL: i32 = 1;
 pub const SELENE_SIGNAL_EXTERNAL_POWER: i32 = 2;
 pub const SELENE_SIGNAL_LOW_POWER_MODE: i32 = 3;
@@ -344,11 +367,12 @@ pub struct selene_text {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct selene_fault {
+pub struct selene_error {
     pub struct_size: u32,
     pub flags: u32,
     pub status: selene_status,
     pub unit: i32,
+    pub message: selene_text,
     pub field: selene_text,
     pub subject: selene_text,
     pub found: selene_text,
@@ -366,17 +390,17 @@ pub struct selene_options {
     pub flags: u32,
     pub permitted: *const selene_text,
     pub permitted_count: u64,
-    pub max_pending_refresh: u32,
-    pub max_pending_processing: u32,
+    pub max_pending_refresh: i64,
+    pub max_pending_processing: i64,
     pub minimum_backoff: i64,
     pub maximum_backoff: i64,
     pub minimum_interval_refresh: i64,
     pub minimum_interval_processing: i64,
     pub release_after: i64,
     pub backoff_jitter: u32,
-    pub max_overrun_threads: u32,
+    pub max_overrun_threads: i32,
     pub seed: u64,
-    pub max_input_size: u64,
+    pub max_input_size: i64,
     pub clock: Option<selene_clock_fn>,
     pub clock_context: *mut c_void,
     pub clock_destroy: Option<selene_destroy_fn>,
@@ -395,7 +419,7 @@ pub struct selene_options {
     pub expedited_quota: i64,
     pub thread_stack_size: u64,
     pub wait_log_entries: u64,
-    pub max_output_size: u64,
+    pub max_output_size: i64,
     pub crash_pause: i64,
 }
 
@@ -1040,15 +1064,11 @@ pub struct selene_node_info {
 }
 
 extern "C" {
-    pub fn selene_version_number() -> u32;
-    pub fn selene_version_string() -> *const c_char;
+    pub fn selene_version() -> u32;
     pub fn selene_free(made: *mut c_void);
-    pub fn selene_status_name(status: selene_status) -> *const c_char;
     pub fn selene_status_message(status: selene_status) -> *const c_char;
-    pub fn selene_status_detail() -> *const c_char;
-    pub fn selene_status_fault() -> *const selene_fault;
-    pub fn selene_options_init(options: *mut selene_options, struct_size: u32) -> selene_status;
-    pub fn selene_scheduler_info_init(info: *mut selene_scheduler_info, struct_size: u32) -> selene_status;
+    pub fn selene_name(names: i32, number: i64) -> *const c_char;
+    pub fn selene_error_last() -> *const selene_error;
     pub fn selene_scheduler_open(options: *const selene_options, out_scheduler: *mut selene_scheduler) -> selene_status;
     pub fn selene_scheduler_drain(scheduler: selene_scheduler, grace: i64) -> selene_status;
     pub fn selene_scheduler_resume(scheduler: selene_scheduler) -> selene_status;
@@ -1065,7 +1085,6 @@ extern "C" {
     pub fn selene_scheduler_reset(scheduler: selene_scheduler) -> selene_status;
     pub fn selene_handler_register(scheduler: selene_scheduler, name: *const c_char, name_length: i64, run: Option<selene_run_fn>, stop: Option<selene_stop_fn>, context: *mut c_void, destroy: Option<selene_destroy_fn>) -> selene_status;
     pub fn selene_handler_unregister(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
-    pub fn selene_task_init(task: *mut selene_task, struct_size: u32) -> selene_status;
     pub fn selene_task_register(scheduler: selene_scheduler, task: *const selene_task, out_disposition: *mut i32) -> selene_status;
     pub fn selene_task_register_batch(scheduler: selene_scheduler, tasks: *const *const selene_task, count: u64, out_statuses: *mut selene_status, out_dispositions: *mut i32) -> selene_status;
     pub fn selene_task_cancel(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_count: *mut u64) -> selene_status;
@@ -1083,17 +1102,13 @@ extern "C" {
     pub fn selene_task_get_output(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_output: *mut *mut selene_task_output) -> selene_status;
     pub fn selene_task_list(scheduler: selene_scheduler, tag: *const c_char, tag_length: i64, out_ids: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_task_list_state(scheduler: selene_scheduler, state: i32, out_ids: *mut *mut selene_task_ids) -> selene_status;
-    pub fn selene_explanation_init(explanation: *mut selene_explanation, struct_size: u32) -> selene_status;
     pub fn selene_task_explain(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_explanation: *mut selene_explanation) -> selene_status;
     pub fn selene_task_waits(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_waits: *mut *mut selene_waits) -> selene_status;
-    pub fn selene_group_info_init(info: *mut selene_group_info, struct_size: u32) -> selene_status;
     pub fn selene_group_set_limit(scheduler: selene_scheduler, name: *const c_char, name_length: i64, limit: u32) -> selene_status;
     pub fn selene_group_pause(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
     pub fn selene_group_resume(scheduler: selene_scheduler, name: *const c_char, name_length: i64) -> selene_status;
     pub fn selene_group_get(scheduler: selene_scheduler, name: *const c_char, name_length: i64, out_info: *mut selene_group_info) -> selene_status;
     pub fn selene_group_list(scheduler: selene_scheduler, out_names: *mut *mut selene_task_ids) -> selene_status;
-    pub fn selene_run_info_init(info: *mut selene_run_info, struct_size: u32) -> selene_status;
-    pub fn selene_window_init(window: *mut selene_window, struct_size: u32) -> selene_status;
     pub fn selene_cycle_begin(scheduler: selene_scheduler, window: *const selene_window, out_cycle: *mut selene_cycle) -> selene_status;
     pub fn selene_cycle_next(cycle: selene_cycle, out_step: *mut i32, out_run: *mut selene_run_info, out_wake_at: *mut i64) -> selene_status;
     pub fn selene_cycle_end(cycle: selene_cycle, out_report: *mut *mut selene_report) -> selene_status;
@@ -1126,20 +1141,15 @@ extern "C" {
     pub fn selene_condition_get(scheduler: selene_scheduler, name: *const c_char, name_length: i64, out_state: *mut i32) -> selene_status;
     pub fn selene_condition_list(scheduler: selene_scheduler, out_names: *mut *mut selene_task_ids) -> selene_status;
     pub fn selene_condition_missing(scheduler: selene_scheduler, id: *const c_char, id_length: i64, out_names: *mut *mut selene_task_ids) -> selene_status;
-    pub fn selene_event_init(event: *mut selene_event, struct_size: u32) -> selene_status;
     pub fn selene_scheduler_observe(scheduler: selene_scheduler, observer: Option<selene_event_fn>, context: *mut c_void, destroy: Option<selene_destroy_fn>) -> selene_status;
     pub fn selene_events_open(scheduler: selene_scheduler, capacity: u64, out_fd: *mut i32) -> selene_status;
     pub fn selene_events_next(scheduler: selene_scheduler, timeout: i64, out_event: *mut selene_event, out_found: *mut i32, out_lost: *mut u64) -> selene_status;
     pub fn selene_events_close(scheduler: selene_scheduler) -> selene_status;
     pub fn selene_log_set(log: Option<selene_log_fn>, context: *mut c_void, destroy: Option<selene_destroy_fn>) -> selene_status;
-    pub fn selene_store_findings_init(findings: *mut selene_store_findings, struct_size: u32) -> selene_status;
     pub fn selene_store_get(scheduler: selene_scheduler, out_info: *mut *mut selene_store_info) -> selene_status;
     pub fn selene_store_backup(scheduler: selene_scheduler, path: *const c_char, path_length: i64) -> selene_status;
     pub fn selene_store_check(path: *const c_char, path_length: i64, out_findings: *mut selene_store_findings) -> selene_status;
     pub fn selene_store_salvage(damaged: *const c_char, damaged_length: i64, fresh: *const c_char, fresh_length: i64, out_findings: *mut selene_store_findings) -> selene_status;
-    pub fn selene_server_options_init(options: *mut selene_server_options, struct_size: u32) -> selene_status;
-    pub fn selene_connect_options_init(options: *mut selene_connect_options, struct_size: u32) -> selene_status;
-    pub fn selene_server_info_init(info: *mut selene_server_info, struct_size: u32) -> selene_status;
     pub fn selene_server_start(scheduler: selene_scheduler, options: *const selene_server_options, out_server: *mut selene_server) -> selene_status;
     pub fn selene_server_open(scheduler: selene_scheduler, options: *const selene_server_options, out_server: *mut selene_server, out_fd: *mut i32) -> selene_status;
     pub fn selene_server_step(server: selene_server, out_wake_at: *mut i64) -> selene_status;
@@ -1147,23 +1157,18 @@ extern "C" {
     pub fn selene_client_list(scheduler: selene_scheduler, out_clients: *mut *mut selene_clients) -> selene_status;
     pub fn selene_server_close(server: selene_server) -> selene_status;
     pub fn selene_scheduler_connect(options: *const selene_connect_options, out_scheduler: *mut selene_scheduler) -> selene_status;
-    pub fn selene_signal_init(signal: *mut selene_signal, struct_size: u32) -> selene_status;
     pub fn selene_signal_set(scheduler: selene_scheduler, signal: i32, value: i64, valid_for: i64) -> selene_status;
     pub fn selene_signal_clear(scheduler: selene_scheduler, signal: i32) -> selene_status;
     pub fn selene_signal_get(scheduler: selene_scheduler, signal: i32, out_signal: *mut selene_signal) -> selene_status;
-    pub fn selene_profile_init(profile: *mut selene_profile, struct_size: u32) -> selene_status;
     pub fn selene_governor_set_profile(scheduler: selene_scheduler, profile: *const selene_profile) -> selene_status;
     pub fn selene_governor_ask(scheduler: selene_scheduler, kind: i32, flags: u32, out_decision: *mut *mut selene_decision) -> selene_status;
     pub fn selene_governor_last(scheduler: selene_scheduler, kind: i32, out_decision: *mut *mut selene_decision) -> selene_status;
-    pub fn selene_balance_init(balance: *mut selene_balance, struct_size: u32) -> selene_status;
     pub fn selene_ledger_get(scheduler: selene_scheduler, kind: i32, out_balance: *mut selene_balance) -> selene_status;
     pub fn selene_ledger_report(scheduler: selene_scheduler, kind: i32, cpu_time: i64, bytes: i64) -> selene_status;
     pub fn selene_use_report(scheduler: selene_scheduler, began_at: i64, ended_at: i64) -> selene_status;
     pub fn selene_governor_forecast(scheduler: selene_scheduler, kind: i32, windows: *mut selene_forecast, capacity: u64, out_count: *mut u64) -> selene_status;
     pub fn selene_trace_record(scheduler: selene_scheduler, path: *const c_char, path_length: i64) -> selene_status;
-    pub fn selene_trace_stop(scheduler: selene_scheduler) -> selene_status;
     pub fn selene_trace_replay(path: *const c_char, path_length: i64, out_decisions: *mut u64, out_first_difference: *mut u64) -> selene_status;
-    pub fn selene_driver_init(driver: *mut selene_driver, struct_size: u32) -> selene_status;
     pub fn selene_driver_start(scheduler: selene_scheduler, driver: *const selene_driver) -> selene_status;
     pub fn selene_driver_open(scheduler: selene_scheduler, driver: *const selene_driver, out_fd: *mut i32) -> selene_status;
     pub fn selene_driver_step(scheduler: selene_scheduler, out_cycle: *mut selene_cycle, out_wake_at: *mut i64) -> selene_status;
@@ -1171,9 +1176,6 @@ extern "C" {
     pub fn selene_driver_stop(scheduler: selene_scheduler, grace: i64) -> selene_status;
     pub fn selene_task_launch(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
     pub fn selene_task_expire(scheduler: selene_scheduler, id: *const c_char, id_length: i64) -> selene_status;
-    pub fn selene_node_request_init(request: *mut selene_node_request, struct_size: u32) -> selene_status;
-    pub fn selene_node_options_init(options: *mut selene_node_options, struct_size: u32) -> selene_status;
-    pub fn selene_node_info_init(info: *mut selene_node_info, struct_size: u32) -> selene_status;
     pub fn selene_node_open(scheduler: selene_scheduler, options: *const selene_node_options, out_fd: *mut i32) -> selene_status;
     pub fn selene_node_step(scheduler: selene_scheduler, out_request: *mut selene_node_request, out_wake_at: *mut i64) -> selene_status;
     pub fn selene_node_wait(scheduler: selene_scheduler, timeout: i64, out_ready: *mut i32) -> selene_status;
@@ -1185,22 +1187,6 @@ extern "C" {
     pub fn selene_node_close(scheduler: selene_scheduler) -> selene_status;
     pub fn selene_run_fence(run: selene_run, out_fence: *mut i64, out_task: *mut i64) -> selene_status;
     pub fn selene_run_decided_by_host(run: selene_run) -> selene_status;
-    pub fn selene_kind_name(kind: i32) -> *const c_char;
-    pub fn selene_schedule_name(schedule: i32) -> *const c_char;
-    pub fn selene_state_name(state: i32) -> *const c_char;
-    pub fn selene_outcome_name(outcome: i32) -> *const c_char;
-    pub fn selene_stop_name(reason: i32) -> *const c_char;
-    pub fn selene_disposition_name(disposition: i32) -> *const c_char;
-    pub fn selene_reason_name(reason: i32) -> *const c_char;
-    pub fn selene_event_name(type_: i32) -> *const c_char;
-    pub fn selene_trouble_name(trouble: i32) -> *const c_char;
-    pub fn selene_constraint_name(constraint: u32) -> *const c_char;
-    pub fn selene_signal_name(signal: i32) -> *const c_char;
-    pub fn selene_source_name(source: i32) -> *const c_char;
-    pub fn selene_factor_name(factor: i32) -> *const c_char;
-    pub fn selene_verdict_name(verdict: i32) -> *const c_char;
-    pub fn selene_measure_name(measure: i32) -> *const c_char;
-    pub fn selene_profile_name(profile: i32) -> *const c_char;
 }
 
 #[cfg(test)]
@@ -1225,55 +1211,56 @@ mod layout {
         assert_eq!((size_of::<selene_text>(), align_of::<selene_text>()), (16, 8));
         assert_eq!(offset!(selene_text, data), 0);
         assert_eq!(offset!(selene_text, length), 8);
-        assert_eq!((size_of::<selene_fault>(), align_of::<selene_fault>()), (120, 8));
-        assert_eq!(offset!(selene_fault, struct_size), 0);
-        assert_eq!(offset!(selene_fault, flags), 4);
-        assert_eq!(offset!(selene_fault, status), 8);
-        assert_eq!(offset!(selene_fault, unit), 12);
-        assert_eq!(offset!(selene_fault, field), 16);
-        assert_eq!(offset!(selene_fault, subject), 32);
-        assert_eq!(offset!(selene_fault, found), 48);
-        assert_eq!(offset!(selene_fault, allowed), 64);
-        assert_eq!(offset!(selene_fault, problem), 80);
-        assert_eq!(offset!(selene_fault, value), 96);
-        assert_eq!(offset!(selene_fault, least), 104);
-        assert_eq!(offset!(selene_fault, greatest), 112);
-        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (264, 8));
+        assert_eq!((size_of::<selene_error>(), align_of::<selene_error>()), (136, 8));
+        assert_eq!(offset!(selene_error, struct_size), 0);
+        assert_eq!(offset!(selene_error, flags), 4);
+        assert_eq!(offset!(selene_error, status), 8);
+        assert_eq!(offset!(selene_error, unit), 12);
+        assert_eq!(offset!(selene_error, message), 16);
+        assert_eq!(offset!(selene_error, field), 32);
+        assert_eq!(offset!(selene_error, subject), 48);
+        assert_eq!(offset!(selene_error, found), 64);
+        assert_eq!(offset!(selene_error, allowed), 80);
+        assert_eq!(offset!(selene_error, problem), 96);
+        assert_eq!(offset!(selene_error, value), 112);
+        assert_eq!(offset!(selene_error, least), 120);
+        assert_eq!(offset!(selene_error, greatest), 128);
+        assert_eq!((size_of::<selene_options>(), align_of::<selene_options>()), (272, 8));
         assert_eq!(offset!(selene_options, struct_size), 0);
         assert_eq!(offset!(selene_options, flags), 4);
         assert_eq!(offset!(selene_options, permitted), 8);
         assert_eq!(offset!(selene_options, permitted_count), 16);
         assert_eq!(offset!(selene_options, max_pending_refresh), 24);
-        assert_eq!(offset!(selene_options, max_pending_processing), 28);
-        assert_eq!(offset!(selene_options, minimum_backoff), 32);
-        assert_eq!(offset!(selene_options, maximum_backoff), 40);
-        assert_eq!(offset!(selene_options, minimum_interval_refresh), 48);
-        assert_eq!(offset!(selene_options, minimum_interval_processing), 56);
-        assert_eq!(offset!(selene_options, release_after), 64);
-        assert_eq!(offset!(selene_options, backoff_jitter), 72);
-        assert_eq!(offset!(selene_options, max_overrun_threads), 76);
-        assert_eq!(offset!(selene_options, seed), 80);
-        assert_eq!(offset!(selene_options, max_input_size), 88);
-        assert_eq!(offset!(selene_options, clock), 96);
-        assert_eq!(offset!(selene_options, clock_context), 104);
-        assert_eq!(offset!(selene_options, clock_destroy), 112);
-        assert_eq!(offset!(selene_options, path), 120);
-        assert_eq!(offset!(selene_options, blocked_signals), 136);
-        assert_eq!(offset!(selene_options, blocked_signal_count), 144);
-        assert_eq!(offset!(selene_options, owner), 152);
-        assert_eq!(offset!(selene_options, stop_grace), 168);
-        assert_eq!(offset!(selene_options, max_overrun_per_handler), 176);
-        assert_eq!(offset!(selene_options, thread_quality), 180);
-        assert_eq!(offset!(selene_options, thread_begin), 184);
-        assert_eq!(offset!(selene_options, thread_end), 192);
-        assert_eq!(offset!(selene_options, thread_context), 200);
-        assert_eq!(offset!(selene_options, thread_destroy), 208);
-        assert_eq!(offset!(selene_options, clock_start), 216);
-        assert_eq!(offset!(selene_options, expedited_quota), 224);
-        assert_eq!(offset!(selene_options, thread_stack_size), 232);
-        assert_eq!(offset!(selene_options, wait_log_entries), 240);
-        assert_eq!(offset!(selene_options, max_output_size), 248);
-        assert_eq!(offset!(selene_options, crash_pause), 256);
+        assert_eq!(offset!(selene_options, max_pending_processing), 32);
+        assert_eq!(offset!(selene_options, minimum_backoff), 40);
+        assert_eq!(offset!(selene_options, maximum_backoff), 48);
+        assert_eq!(offset!(selene_options, minimum_interval_refresh), 56);
+        assert_eq!(offset!(selene_options, minimum_interval_processing), 64);
+        assert_eq!(offset!(selene_options, release_after), 72);
+        assert_eq!(offset!(selene_options, backoff_jitter), 80);
+        assert_eq!(offset!(selene_options, max_overrun_threads), 84);
+        assert_eq!(offset!(selene_options, seed), 88);
+        assert_eq!(offset!(selene_options, max_input_size), 96);
+        assert_eq!(offset!(selene_options, clock), 104);
+        assert_eq!(offset!(selene_options, clock_context), 112);
+        assert_eq!(offset!(selene_options, clock_destroy), 120);
+        assert_eq!(offset!(selene_options, path), 128);
+        assert_eq!(offset!(selene_options, blocked_signals), 144);
+        assert_eq!(offset!(selene_options, blocked_signal_count), 152);
+        assert_eq!(offset!(selene_options, owner), 160);
+        assert_eq!(offset!(selene_options, stop_grace), 176);
+        assert_eq!(offset!(selene_options, max_overrun_per_handler), 184);
+        assert_eq!(offset!(selene_options, thread_quality), 188);
+        assert_eq!(offset!(selene_options, thread_begin), 192);
+        assert_eq!(offset!(selene_options, thread_end), 200);
+        assert_eq!(offset!(selene_options, thread_context), 208);
+        assert_eq!(offset!(selene_options, thread_destroy), 216);
+        assert_eq!(offset!(selene_options, clock_start), 224);
+        assert_eq!(offset!(selene_options, expedited_quota), 232);
+        assert_eq!(offset!(selene_options, thread_stack_size), 240);
+        assert_eq!(offset!(selene_options, wait_log_entries), 248);
+        assert_eq!(offset!(selene_options, max_output_size), 256);
+        assert_eq!(offset!(selene_options, crash_pause), 264);
         assert_eq!((size_of::<selene_scheduler_info>(), align_of::<selene_scheduler_info>()), (112, 8));
         assert_eq!(offset!(selene_scheduler_info, struct_size), 0);
         assert_eq!(offset!(selene_scheduler_info, flags), 4);

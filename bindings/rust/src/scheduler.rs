@@ -9,7 +9,7 @@ use crate::numbers::{Constraints, Disposition, Kind, Kinds, Profile, Signal, Sta
 use crate::raw;
 use crate::run::{destroy, guarded, registration, stop, IntoVerdict, Run};
 use crate::task::{Explanation, GroupInfo, Pause, Task, TaskInfo, Waits};
-use crate::time::{instant, maybe, nanoseconds, since_epoch};
+use crate::time::{count, instant, maybe, nanoseconds, said, since_epoch, size};
 use std::ffi::c_void;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ unsafe impl Sync for Options {}
 
 impl Default for Options {
     fn default() -> Options {
-        let raw = defaults!(selene_options, selene_options_init);
+        let raw = defaults!(selene_options);
         Options { raw, path: PathBuf::new(), owner: String::new(), permitted: None }
     }
 }
@@ -60,14 +60,14 @@ impl Options {
     }
     /// Once and periodic tasks that may wait or run at a time, of each kind; by default any number.
     pub fn max_pending(mut self, refresh: u32, processing: u32) -> Options {
-        self.raw.max_pending_refresh = refresh;
-        self.raw.max_pending_processing = processing;
+        self.raw.max_pending_refresh = size(refresh.into());
+        self.raw.max_pending_processing = size(processing.into());
         self
     }
     /// How long a task waits at least after a second run of it ended its process, each further time twice as long; default
     /// 30 s.
     pub fn crash_pause(mut self, pause: Duration) -> Options {
-        self.raw.crash_pause = nanoseconds(pause);
+        self.raw.crash_pause = said(pause);
         self
     }
     /// As many once and periodic tasks as there are.
@@ -76,8 +76,8 @@ impl Options {
     }
     /// Into which backoff delays are brought.
     pub fn backoff_range(mut self, least: Duration, greatest: Duration) -> Options {
-        self.raw.minimum_backoff = nanoseconds(least);
-        self.raw.maximum_backoff = nanoseconds(greatest);
+        self.raw.minimum_backoff = said(least);
+        self.raw.maximum_backoff = said(greatest);
         self
     }
     /// Shortens each backoff by at most this many per mille.
@@ -93,12 +93,12 @@ impl Options {
     }
     /// How long a run that has reached its timeout may still complete.
     pub fn stop_grace(mut self, grace: Duration) -> Options {
-        self.raw.stop_grace = nanoseconds(grace);
+        self.raw.stop_grace = said(grace);
         self
     }
     /// How long expedited tasks may run in 24 h.
     pub fn expedited_quota(mut self, quota: Duration) -> Options {
-        self.raw.expedited_quota = nanoseconds(quota);
+        self.raw.expedited_quota = said(quota);
         self
     }
     /// Bytes of the stack of each of the library's threads, on which handlers run.
@@ -113,17 +113,17 @@ impl Options {
     }
     /// How far back [`Scheduler::waits`] knows what happened to all tasks alike: so many windows and dispatches (4 096).
     pub fn wait_log_entries(mut self, entries: u64) -> Options {
-        self.raw.wait_log_entries = entries;
+        self.raw.wait_log_entries = count(entries, u64::MAX);
         self
     }
     /// Bytes of input that a task may carry.
     pub fn max_input_size(mut self, bytes: u64) -> Options {
-        self.raw.max_input_size = bytes;
+        self.raw.max_input_size = size(bytes);
         self
     }
     /// Bytes of output that a run may leave.
     pub fn max_output_size(mut self, bytes: u64) -> Options {
-        self.raw.max_output_size = bytes;
+        self.raw.max_output_size = size(bytes);
         self
     }
     /// Seed of the jitter.
@@ -276,7 +276,7 @@ impl Scheduler {
     /// The same at a path.
     pub fn serve_at(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path_bytes(path.as_ref());
-        let mut raw = defaults!(selene_server_options, selene_server_options_init);
+        let mut raw = defaults!(selene_server_options);
         raw.path = raw::selene_text { data: path.as_ptr().cast(), length: length(&path) };
         let mut server = 0;
         check(unsafe { raw::selene_server_start(self.handle(), &raw, &mut server) })
@@ -566,7 +566,7 @@ impl Scheduler {
     }
     /// A group; none if nothing of it is set, no task of it waits and none runs.
     pub fn group(&self, name: &str) -> Result<Option<GroupInfo>> {
-        let mut raw = defaults!(selene_group_info, selene_group_info_init);
+        let mut raw = defaults!(selene_group_info);
         let (data, length) = (name.as_ptr().cast(), length(name.as_bytes()));
         match unsafe { raw::selene_group_get(self.handle(), data, length, &mut raw) } {
             raw::SELENE_ERROR_NOT_FOUND => Ok(None),
@@ -600,7 +600,7 @@ impl Scheduler {
     }
     /// Why a task does not run now.
     pub fn explain(&self, id: &str) -> Result<Explanation> {
-        let mut raw = defaults!(selene_explanation, selene_explanation_init);
+        let mut raw = defaults!(selene_explanation);
         let (data, length) = (id.as_ptr().cast(), length(id.as_bytes()));
         check(unsafe { raw::selene_task_explain(self.handle(), data, length, &mut raw) })?;
         Ok(Explanation::new(&raw))
@@ -671,7 +671,7 @@ impl Scheduler {
 
     /// Says what it asks for from now on, before the driver opens a window. It is not stored.
     pub fn set_profile(&self, profile: Profile) -> Result<()> {
-        let mut raw = defaults!(selene_profile, selene_profile_init);
+        let mut raw = defaults!(selene_profile);
         raw.base = profile.number();
         check(unsafe { raw::selene_governor_set_profile(self.handle(), &raw) })
     }

@@ -5,7 +5,7 @@ use crate::numbers::{
     Backoff, Constraints, Existing, Kind, Kinds, Outcome, Priority, Reason, Recurrence, Schedule, State, Stop,
 };
 use crate::raw;
-use crate::time::{instant, maybe, nanoseconds, span};
+use crate::time::{instant, maybe, nanoseconds, said, span};
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
@@ -29,7 +29,7 @@ unsafe impl Sync for Task {}
 
 impl Task {
     fn new(id: impl Into<String>, schedule: Schedule) -> Task {
-        let mut raw = defaults!(selene_task, selene_task_init);
+        let mut raw = defaults!(selene_task);
         raw.schedule = schedule.number();
         Task { raw, id: id.into(), handler: String::new(), tags: Vec::new(), after: Vec::new(), conditions: Vec::new(), group: String::new(), input: Vec::new() }
     }
@@ -95,17 +95,21 @@ impl Task {
     }
     /// The first delay alone.
     pub fn backoff_delay(mut self, delay: Duration) -> Task {
-        self.raw.backoff_delay = nanoseconds(delay);
+        self.raw.backoff_delay = said(delay);
         self
     }
     /// What a run is expected to take while nothing is known; unless said, what its handler's runs took.
     pub fn expected_response(mut self, time: Duration) -> Task {
-        self.raw.expected_response = nanoseconds(time);
+        self.raw.expected_response = said(time);
         self
     }
     /// How many response times its estimate is the mean of.
     pub fn response_window(mut self, count: i32) -> Task {
-        self.raw.response_window = count;
+        self.raw.response_window = match count {
+            0 => raw::SELENE_NONE,
+            raw::SELENE_NONE => i32::MIN,
+            said => said,
+        };
         self
     }
     /// Until its first run.

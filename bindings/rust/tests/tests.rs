@@ -144,6 +144,8 @@ fn what_is_refused_is_an_error_and_closures_go_with_their_handlers() {
     assert_eq!((error.field(), error.found(), error.allowed()), ("response_window", "31", "0 … 30"));
     assert_eq!(error.to_string(), format!("INVALID_ARGUMENT: {}", error.detail()));
     assert!(error.source().is_none());
+    assert!(scheduler.register(&Task::standing("a").response_window(-1)).is_err());
+    assert!(scheduler.plan(&Window::new(LONG).lanes(0)).is_err());
     assert_eq!(scheduler.cancel("nobody").unwrap_err().status(), Status::NotFound);
     let alive = Arc::new(());
     let work = || {

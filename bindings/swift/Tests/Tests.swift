@@ -232,9 +232,12 @@ struct Broken: Error, CustomStringConvertible { let description: String }
     try refused(.alreadyExists) { try scheduler.handle("a") { _ in .newData } }
     try refused(.storeCannotOpen) { _ = try Scheduler(Options(path: "/nowhere/store")) }
     try refused(.invalidArgument) { _ = try Scheduler(Options(path: "")) }
+    task.responseWindow = -1
+    try refused(.invalidArgument) { try scheduler.register(task) }
     task.responseWindow = 3
     task.expectedResponse = .nanoseconds(-1)
     try refused(.invalidArgument) { try scheduler.register(task) }
+    try refused(.invalidArgument) { _ = try scheduler.plan(Window(lanes: 0)) }
     await #expect(throws: SeleneError.self) { try await scheduler.run(Window(budget: .zero)) }
   }
 

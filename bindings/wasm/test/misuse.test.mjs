@@ -105,7 +105,7 @@ class World {
     const { size } = this.memory.layout(name);
     const at = scope.room(size + 64);
     this.memory.bytes(at, size + 64).fill(0);
-    assert.equal(this.c[`selene_${name}_init`](at, size), 0);
+    this.memory.clear(name, at);
     this.memory.write(name, at, values);
     return at;
   }
@@ -149,8 +149,7 @@ class World {
       }
       if (got === 0) return { status: 0 };
       // How large a struct is differs, and so do the numbers of handles.
-      const words = this.memory.string(this.c.selene_status_detail());
-      const field = this.memory.read('fault', this.c.selene_status_fault()).field;
+      const { message: words, field } = this.memory.read('error', this.c.selene_error_last());
       return { status: got, field, words: words.replaceAll(/\d+/g, '#') };
     });
   }

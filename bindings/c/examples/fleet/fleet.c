@@ -7,7 +7,8 @@
 
 static void check(selene_status status) {
     if (status == SELENE_OK) return;
-    fprintf(stderr, "%s: %s\n", selene_status_name(status), selene_fleet_detail());
+    fprintf(stderr, "%s: %s\n", selene_name(SELENE_NAMES_STATUS, status),
+            selene_fleet_error()->message.data);
     exit(1);
 }
 
@@ -25,7 +26,7 @@ static void send_mail(selene_run run, const selene_run_info *info, void *context
 int main(int argc, char **argv) {
     static const char *const ids[] = {"invoice-7", "invoice-8", "invoice-9"};
     static const char *const inputs[] = {"to a@example.com", "", "to b@example.com"};
-    selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
+    selene_fleet_options where = SELENE_INIT(selene_fleet_options);
     selene_fleet_record *records[3] = {NULL};
     selene_scheduler scheduler = 0;
     selene_fleet fleet = 0;
@@ -34,7 +35,7 @@ int main(int argc, char **argv) {
     check(selene_fleet_install(&where, NULL));
     check(selene_fleet_open(&where, &fleet));
     for (int i = 0; i < 3; i++) { /* from any machine */
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         task.id = (selene_text){ids[i], -1};
         task.handler = SELENE_TEXT("send");
         task.schedule = SELENE_SCHEDULE_ONCE;
@@ -53,7 +54,7 @@ int main(int argc, char **argv) {
         if (records[i]->ended_at != 0) i++;
     }
     for (int i = 0; i < 3; i++) {
-        printf("%s %s %s\n", ids[i], selene_state_name(records[i]->state),
+        printf("%s %s %s\n", ids[i], selene_name(SELENE_NAMES_STATE, records[i]->state),
                records[i]->failure.data);
         selene_free(records[i]);
     }

@@ -18,7 +18,9 @@ static const char *name;
 static struct timespec begun;
 
 static int check(selene_status status) {
-    if (status) fprintf(stderr, "%s: %s\n", selene_status_name(status), selene_fleet_detail());
+    if (status)
+        fprintf(stderr, "%s: %s\n", selene_name(SELENE_NAMES_STATUS, status),
+                selene_fleet_error()->message.data);
     return status != SELENE_OK;
 }
 
@@ -48,14 +50,14 @@ static void export_it(selene_run run, const selene_run_info *info, void *context
 
 static int install(void) {
     if (check(selene_fleet_install(NULL, NULL))) return 1;
-    if (selene_fleet_detail()[0]) puts(selene_fleet_detail());
+    if (selene_fleet_error()->message.data[0]) puts(selene_fleet_error()->message.data);
     return 0;
 }
 
 static int tasks(selene_fleet fleet, int count) {
     for (int i = 1; i <= count; i++) {
         char id[32];
-        selene_task task = SELENE_TASK_INIT;
+        selene_task task = SELENE_INIT(selene_task);
         snprintf(id, sizeof id, "export-%d", i);
         task.id = (selene_text){id, -1};
         task.handler = SELENE_TEXT("export");
@@ -68,16 +70,16 @@ static int tasks(selene_fleet fleet, int count) {
 
 /* Works until it is told to end. */
 static int work(selene_fleet fleet, const sigset_t *end) {
-    selene_options options = SELENE_OPTIONS_INIT;
-    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_options options = SELENE_INIT(selene_options);
+    selene_worker_options how = SELENE_INIT(selene_worker_options);
+    selene_driver driver = SELENE_INIT(selene_driver);
     selene_scheduler scheduler = 0;
     selene_worker worker = 0;
     int number;
     options.max_pending_refresh = SELENE_UNLIMITED;
     how.name = (selene_text){name, -1};
     how.lease = 2 * SELENE_SECOND;
-    how.horizon = 0;
+    how.horizon = SELENE_NONE;
     driver.refresh_lanes = LANES;
     if (selene_scheduler_open(&options, &scheduler)) return 1;
     if (selene_handler_register(scheduler, "export", -1, export_it, NULL, NULL, NULL)) return 1;

@@ -57,7 +57,7 @@ bool read_count(const char *name, int64_t least, int64_t greatest, int64_t *out)
 
 bool read_profile(int32_t *out) {
     for (int32_t profile = SELENE_PROFILE_OPEN; profile <= SELENE_PROFILE_STRICT; profile++) {
-        if (strcmp(optarg, selene_profile_name(profile)) != 0) continue;
+        if (strcmp(optarg, selene_name(SELENE_NAMES_PROFILE, profile)) != 0) continue;
         *out = profile;
         return true;
     }

@@ -20,7 +20,7 @@ struct follower {
 enum { NOT_REFUSED = -1 };
 
 selene_status follow_profile(const struct session *session) {
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_profile profile = SELENE_INIT(selene_profile);
     if (session->options->profile >= 0) profile.base = session->options->profile;
     return selene_governor_set_profile(session->scheduler, &profile);
 }
@@ -85,7 +85,7 @@ static void tell(const selene_event *event, void *context) {
 }
 
 static selene_driver driver_of(const struct options *options) {
-    selene_driver driver = SELENE_DRIVER_INIT;
+    selene_driver driver = SELENE_INIT(selene_driver);
     if (options->has_budget)
         driver.refresh_budget = driver.processing_budget = options->window.budget;
     driver.refresh_lanes = driver.processing_lanes = options->window.lanes;

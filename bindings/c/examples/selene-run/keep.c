@@ -94,17 +94,18 @@ const char *keep_end(const struct session *session, selene_text id) {
 
 static void write_note(const struct session *session, const selene_task_info *info) {
     struct note_id id = note_of(info->id);
-    selene_task note = SELENE_TASK_INIT;
+    selene_task note = SELENE_INIT(selene_task);
     note.id = (selene_text){id.text, -1};
     note.schedule = SELENE_SCHEDULE_STANDING;
     note.handler = (selene_text){session->workload->note_handler, -1};
     /* Of a kind that is switched on, or it would be refused. */
     if (!(session->options->window.kinds & SELENE_KIND_REFRESH)) note.kind = SELENE_KIND_PROCESSING;
-    note.input = selene_state_name(info->state);
+    note.input = selene_name(SELENE_NAMES_STATE, info->state);
     note.input_length = (int64_t)strlen(note.input);
     if (selene_task_register(session->scheduler, &note, NULL))
         fprintf(stderr, "selene-run: %s will run again a day after its end: %s\n",
-                printable(info->id.data, -1).text, printable(selene_status_detail(), -1).text);
+                printable(info->id.data, -1).text,
+                printable(selene_error_last()->message.data, -1).text);
 }
 
 static bool is_finished(const selene_task_info *info) {
@@ -280,10 +281,10 @@ static selene_status cancel_what_left(const struct session *session) {
 /* A scheduler in memory says what the library makes of the definitions, and refuses the wrong ones before the store is
  * touched. */
 static bool register_aside(const struct workload *workload, selene_scheduler *wanted) {
-    selene_options how = SELENE_OPTIONS_INIT;
+    selene_options how = SELENE_INIT(selene_options);
     how.max_pending_refresh = SELENE_UNLIMITED;
     how.max_pending_processing = SELENE_UNLIMITED;
-    how.minimum_backoff = 0;
+    how.minimum_backoff = SELENE_NONE;
     how.max_input_size = 1 << 20;
     if (selene_scheduler_open(&how, wanted)) return false;
     return workload_register(workload, *wanted);
@@ -298,7 +299,8 @@ int keep_workload(const struct session *session) {
             keep_finished(session);
             exit_code = EXIT_DONE;
             if (cancel_what_left(session)) {
-                fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+                fprintf(stderr, "selene-run: %s\n",
+                        printable(selene_error_last()->message.data, -1).text);
                 exit_code = EXIT_REFUSED;
             }
         }
@@ -322,7 +324,7 @@ static int longest_id(const selene_task_ids *ids) {
 
 /* What keeps a task from running whatever the time; false if nothing does. */
 static bool print_obstacle(selene_scheduler scheduler, const selene_task_info *info, int64_t now) {
-    selene_explanation why = SELENE_EXPLANATION_INIT;
+    selene_explanation why = SELENE_INIT(selene_explanation);
     bool is_without = false;
     int64_t ends_at = 0;
     if (info->paused) return fputs("paused", stdout) >= 0;
@@ -362,8 +364,8 @@ static void print_task(selene_scheduler scheduler, const selene_task_info *info,
     }
     if (info->last_outcome >= 0) {
         const char *end = info->stop_reason == SELENE_STOP_INTERRUPTED
-                              ? selene_stop_name(info->stop_reason)
-                              : selene_outcome_name(info->last_outcome);
+                              ? selene_name(SELENE_NAMES_STOP, info->stop_reason)
+                              : selene_name(SELENE_NAMES_OUTCOME, info->last_outcome);
         /* A run that was stopped leaves the instant of the one before it. */
         if (info->last_outcome == SELENE_OUTCOME_STOPPED) snprintf(last, sizeof last, "%s", end);
         else
@@ -371,9 +373,9 @@ static void print_task(selene_scheduler scheduler, const selene_task_info *info,
                      duration_text(now - info->last_run).text);
     }
     show_padded(info->id.data, width);
-    printf("  %-9s  %-10s  %-10s  %8u  %-28s  ", selene_state_name(info->state),
-           selene_schedule_name(info->schedule), selene_kind_name(info->kind),
-           (unsigned)info->attempts, last);
+    printf("  %-9s  %-10s  %-10s  %8u  %-28s  ", selene_name(SELENE_NAMES_STATE, info->state),
+           selene_name(SELENE_NAMES_SCHEDULE, info->schedule),
+           selene_name(SELENE_NAMES_KIND, info->kind), (unsigned)info->attempts, last);
     print_when(scheduler, info, now);
     putchar('\n');
     if (info->failure.length > 0 || *show_too_late(info))
@@ -402,7 +404,8 @@ static void print_pauses(selene_scheduler scheduler) {
         const selene_pause *pause = &pauses->pauses[i];
         const bool both = pause->kinds == (SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING);
         printf("%s%s%s: paused until %s\n",
-               both ? "refresh and processing" : selene_kind_name((int32_t)pause->kinds),
+               both ? "refresh and processing"
+                    : selene_name(SELENE_NAMES_KIND, (int32_t)pause->kinds),
                pause->pool.length ? " of pool " : "",
                printable(pause->pool.data, pause->pool.length).text,
                pause->until == SELENE_NEVER ? "resumed" : timestamp_exact(pause->until).text);
@@ -525,7 +528,7 @@ selene_status keep_pause(selene_scheduler scheduler, const struct options *optio
     selene_status status = pause->function(scheduler, pause->name, -1, &count);
     if (status) return status;
     if (!options->changes_condition && strstr(pause->option, "group")) {
-        selene_group_info info = SELENE_GROUP_INFO_INIT;
+        selene_group_info info = SELENE_INIT(selene_group_info);
         status = selene_group_get(scheduler, pause->name, -1, &info);
         if (status && status != SELENE_ERROR_NOT_FOUND) return status;
         printf("%s group %s: %" PRIu64 " of its tasks wait%s\n", done_with(pause->option),
@@ -539,7 +542,7 @@ selene_status keep_pause(selene_scheduler scheduler, const struct options *optio
 }
 
 selene_status keep_enqueue(selene_scheduler scheduler, const struct options *options) {
-    selene_task task = SELENE_TASK_INIT;
+    selene_task task = SELENE_INIT(selene_task);
     int32_t disposition = 0;
     selene_status status;
     task.id = (selene_text){options->enqueue, -1};
@@ -550,7 +553,8 @@ selene_status keep_enqueue(selene_scheduler scheduler, const struct options *opt
     task.input_length = options->input ? (int64_t)strlen(options->input) : 0;
     status = selene_task_register(scheduler, &task, &disposition);
     if (status) return status;
-    printf("%s %s\n", selene_disposition_name(disposition), printable(options->enqueue, -1).text);
+    printf("%s %s\n", selene_name(SELENE_NAMES_DISPOSITION, disposition),
+           printable(options->enqueue, -1).text);
     return SELENE_OK;
 }
 

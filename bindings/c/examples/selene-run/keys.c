@@ -73,39 +73,41 @@ struct key {
     const struct choice *choices;
     int64_t least;
     int64_t greatest;
+    /* 0 is SELENE_NONE, as the header's own 0 is a default. */
+    bool has_none;
 };
 
 #define FIELD(name) offsetof(selene_task, name)
 #define LONGEST (3650 * SELENE_DAY)
 
 static const struct key keys[KEYS] = {
-    {"kind", CHOICE, FIELD(kind), kinds, 0, 0},
-    {"schedule", CHOICE, FIELD(schedule), schedules, 0, 0},
-    {"priority", CHOICE, FIELD(priority), priorities, 0, 0},
-    {"expected", DURATION, FIELD(expected_response), NULL, 0, SELENE_DAY},
-    {"response_window", NUMBER, FIELD(response_window), NULL, 0, SELENE_RESPONSE_TIMES},
-    {"delay", DURATION, FIELD(initial_delay), NULL, 0, LONGEST},
-    {"latest_begin", DURATION, FIELD(latest_begin), NULL, 1, LONGEST},
-    {"every", DURATION, FIELD(period), NULL, 1, LONGEST},
-    {"flex", DURATION, FIELD(flex), NULL, 0, LONGEST},
-    {"anchored", CHOICE, FIELD(recurrence), recurrences, 0, 0},
-    {"at", TIMES, 0, NULL, 0, 0},
-    {"on", DAYS, 0, NULL, 0, 0},
-    {"jitter", PART, FIELD(jitter), NULL, 0, 0},
-    {"backoff", CHOICE, FIELD(backoff), backoffs, 0, 0},
-    {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST},
-    {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX},
-    {"timeout", DURATION, FIELD(timeout), NULL, 0, SELENE_DAY},
-    {"stall_limit", DURATION, FIELD(stall_limit), NULL, 0, SELENE_DAY},
-    {"steady", FLAG, FIELD(flags), truths, 0, 0},
-    {"expedited", FLAG, FIELD(flags), expediteds, 0, 0},
-    {"out_of_quota", FLAG, FIELD(flags), quotas, 0, 0},
-    {"requires", BITS, FIELD(constraints), requirements, 0, 0},
-    {"group", NAME, FIELD(group), NULL, 0, 0},
-    {"tags", TAGS, 0, NULL, 0, 0},
-    {"conditions", CONDITIONS, 0, NULL, 0, 0},
-    {"after", AFTER, 0, NULL, 0, 0},
-    {"after_any_end", FLAG, FIELD(flags), any_ends, 0, 0},
+    {"kind", CHOICE, FIELD(kind), kinds, 0, 0, false},
+    {"schedule", CHOICE, FIELD(schedule), schedules, 0, 0, false},
+    {"priority", CHOICE, FIELD(priority), priorities, 0, 0, false},
+    {"expected", DURATION, FIELD(expected_response), NULL, 0, SELENE_DAY, true},
+    {"response_window", NUMBER, FIELD(response_window), NULL, 0, SELENE_RESPONSE_TIMES, true},
+    {"delay", DURATION, FIELD(initial_delay), NULL, 0, LONGEST, false},
+    {"latest_begin", DURATION, FIELD(latest_begin), NULL, 1, LONGEST, false},
+    {"every", DURATION, FIELD(period), NULL, 1, LONGEST, false},
+    {"flex", DURATION, FIELD(flex), NULL, 0, LONGEST, false},
+    {"anchored", CHOICE, FIELD(recurrence), recurrences, 0, 0, false},
+    {"at", TIMES, 0, NULL, 0, 0, false},
+    {"on", DAYS, 0, NULL, 0, 0, false},
+    {"jitter", PART, FIELD(jitter), NULL, 0, 0, false},
+    {"backoff", CHOICE, FIELD(backoff), backoffs, 0, 0, false},
+    {"backoff_delay", DURATION, FIELD(backoff_delay), NULL, 0, LONGEST, true},
+    {"max_attempts", NUMBER, FIELD(max_attempts), NULL, 0, INT32_MAX, false},
+    {"timeout", DURATION, FIELD(timeout), NULL, 0, SELENE_DAY, false},
+    {"stall_limit", DURATION, FIELD(stall_limit), NULL, 0, SELENE_DAY, false},
+    {"steady", FLAG, FIELD(flags), truths, 0, 0, false},
+    {"expedited", FLAG, FIELD(flags), expediteds, 0, 0, false},
+    {"out_of_quota", FLAG, FIELD(flags), quotas, 0, 0, false},
+    {"requires", BITS, FIELD(constraints), requirements, 0, 0, false},
+    {"group", NAME, FIELD(group), NULL, 0, 0, false},
+    {"tags", TAGS, 0, NULL, 0, 0, false},
+    {"conditions", CONDITIONS, 0, NULL, 0, 0, false},
+    {"after", AFTER, 0, NULL, 0, 0, false},
+    {"after_any_end", FLAG, FIELD(flags), any_ends, 0, 0, false},
 };
 
 /* What keys are called in selene_task, and were called here before 0.2, or in other libraries. */
@@ -213,7 +215,7 @@ static bool read_number(const struct key *key, selene_text value, void *field,
         snprintf(allowed, sizeof allowed, "a number from 0 to %lld", (long long)key->greatest);
         return refuse(problem, value, key->name, allowed);
     }
-    *(int32_t *)field = (int32_t)number;
+    *(int32_t *)field = number == 0 && key->has_none ? SELENE_NONE : (int32_t)number;
     return true;
 }
 
@@ -246,7 +248,7 @@ static bool read_duration(const struct key *key, selene_text value, void *field,
                  duration_exact(key->greatest).text);
         return refuse(problem, value, key->name, allowed);
     }
-    *(int64_t *)field = duration;
+    *(int64_t *)field = duration == 0 && key->has_none ? SELENE_NONE : duration;
     return true;
 }
 
@@ -382,7 +384,7 @@ const char *key_place(const struct key_places *places, const char *name) {
 }
 
 bool kinds_read(const char *list, uint32_t *out) {
-    static const struct key key = {"kinds", BITS, 0, kinds, 0, 0};
+    static const struct key key = {"kinds", BITS, 0, kinds, 0, 0, false};
     struct key_problem problem;
     uint32_t bits = 0;
     if (!read_bits(&key, (selene_text){list, (int64_t)strlen(list)}, &bits, &problem)) return false;

@@ -40,10 +40,11 @@ bool look_knows(const struct workload *workload, const char *option, const char 
 
 /* A task of a fleet may be elsewhere, or its database away: its owner's words say so. */
 static bool owner_knows(selene_scheduler scheduler, const struct workload *stored, const char *id) {
-    selene_explanation why = SELENE_EXPLANATION_INIT;
+    selene_explanation why = SELENE_INIT(selene_explanation);
     if (id == NULL || workload_find(stored, id, strlen(id))) return true;
     if (selene_task_explain(scheduler, id, -1, &why) != SELENE_ERROR_NOT_FOUND) return true;
-    fprintf(stderr, "selene-run: --explain: %s\n", printable(selene_status_detail(), -1).text);
+    fprintf(stderr, "selene-run: --explain: %s\n",
+            printable(selene_error_last()->message.data, -1).text);
     return false;
 }
 
@@ -208,7 +209,8 @@ int look_stored(const struct options *options, selene_scheduler scheduler, bool 
                     !knows_paused(&stored, options) || !knows_condition(scheduler, options)))
         exit_code = EXIT_USAGE;
     else if (!status) status = is_live ? look_live(&session) : prepare(&session, ids);
-    if (status) fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+    if (status)
+        fprintf(stderr, "selene-run: %s\n", printable(selene_error_last()->message.data, -1).text);
     else if (exit_code != EXIT_USAGE) exit_code = EXIT_DONE;
     workload_free(&stored);
     selene_free(ids);

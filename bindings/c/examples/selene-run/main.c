@@ -35,20 +35,23 @@
 
 static int refused(const struct session *session, const char *what) {
     if (runner_signal(session->runner)) return EXIT_DONE;
-    fprintf(stderr, "selene-run: %s: %s\n", what, printable(selene_status_detail(), -1).text);
+    fprintf(stderr, "selene-run: %s: %s\n", what,
+            printable(selene_error_last()->message.data, -1).text);
     return EXIT_REFUSED;
 }
 
 static selene_status open_scheduler(const struct options *options, selene_scheduler *scheduler) {
-    selene_options how = SELENE_OPTIONS_INIT;
+    selene_options how = SELENE_INIT(selene_options);
     how.flags = SELENE_OPTIONS_HOLD;
     if (options->observed_range) how.flags |= SELENE_OPTIONS_OBSERVED_RANGE;
     if (options->freshness) how.flags |= SELENE_OPTIONS_FRESHNESS;
-    how.max_pending_refresh = options->max_pending_refresh;
-    how.max_pending_processing = options->max_pending_processing;
+    how.max_pending_refresh =
+        options->max_pending_refresh ? (int64_t)options->max_pending_refresh : SELENE_NONE;
+    how.max_pending_processing =
+        options->max_pending_processing ? (int64_t)options->max_pending_processing : SELENE_NONE;
     how.expedited_quota = options->expedited_quota;
     /* Who writes a workload decides how fast it retries. */
-    how.minimum_backoff = 0;
+    how.minimum_backoff = SELENE_NONE;
     how.max_input_size = 1 << 20;
     if (options->follow) {
         how.minimum_interval_refresh = options->every;
@@ -157,7 +160,7 @@ static void serve(const struct session *session) {
     selene_server server = 0;
     if (selene_server_start(session->scheduler, NULL, &server))
         fprintf(stderr, "selene-run: other processes cannot connect: %s\n",
-                printable(selene_status_detail(), -1).text);
+                printable(selene_error_last()->message.data, -1).text);
 }
 
 /* What the command line says of groups counts from the first window on. */
@@ -220,7 +223,7 @@ static int work(struct session *session) {
 }
 
 static int opening_failed(selene_status status) {
-    fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+    fprintf(stderr, "selene-run: %s\n", printable(selene_error_last()->message.data, -1).text);
     return status == SELENE_ERROR_STORE_LOCKED ? EXIT_LOCKED : EXIT_REFUSED;
 }
 
@@ -230,7 +233,7 @@ static bool is_socket(const char *path) {
 }
 
 static selene_status connect_to(const struct options *options, selene_scheduler *scheduler) {
-    selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options how = SELENE_INIT(selene_connect_options);
     believe_owner_of(&how, options->store);
     return selene_scheduler_connect(&how, scheduler);
 }
@@ -238,14 +241,15 @@ static selene_status connect_to(const struct options *options, selene_scheduler 
 /* While another process has the store, or this user may not open it, what that process serves is looked at. */
 static selene_status connect_to_owner(const struct options *options, selene_status why,
                                       selene_scheduler *scheduler) {
-    const struct printable refused = printable(selene_status_detail(), -1);
+    const struct printable refused = printable(selene_error_last()->message.data, -1);
     selene_status status;
     bool is_still;
     status = connect_to(options, scheduler);
     if (status != SELENE_ERROR_OWNER_AWAY) return status;
     /* It may serve it, and stand still. */
-    is_still = selene_status_fault()->unit == SELENE_UNIT_DURATION;
-    if (is_still) fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+    is_still = selene_error_last()->unit == SELENE_UNIT_DURATION;
+    if (is_still)
+        fprintf(stderr, "selene-run: %s\n", printable(selene_error_last()->message.data, -1).text);
     fprintf(stderr, "selene-run: %s%s\n", refused.text,
             why == SELENE_ERROR_STORE_LOCKED && !is_still ? ", which does not serve it" : "");
     return status;

@@ -313,6 +313,13 @@ static bool set_pause(struct options *options, const char *name, pause_function 
     return true;
 }
 
+/* A time whose 0 is not the default. */
+static bool read_time_or_none(const char *name, int64_t *out) {
+    if (!read_time(name, 0, SELENE_DAY, out)) return false;
+    if (*out == 0) *out = SELENE_NONE;
+    return true;
+}
+
 static selene_status pause_group(selene_scheduler scheduler, const char *name, int64_t length,
                                  uint64_t *out_count) {
     *out_count = 0;
@@ -380,7 +387,7 @@ static bool read_option(struct options *options, int option, const char *name) {
         options->has_budget = true;
         return read_time(name, SELENE_MILLISECOND, SELENE_DAY, &options->window.budget);
     case RESERVE:
-        return read_time(name, 0, SELENE_DAY, &options->window.reserve);
+        return read_time_or_none(name, &options->window.reserve);
     case EVERY:
         return read_time(name, 0, 3650 * SELENE_DAY, &options->every);
     case CYCLES:
@@ -429,7 +436,7 @@ static bool read_option(struct options *options, int option, const char *name) {
     case GRACE:
         return read_time(name, 0, SELENE_HOUR, &options->grace);
     case EXPEDITED_QUOTA:
-        return read_time(name, 0, SELENE_DAY, &options->expedited_quota);
+        return read_time_or_none(name, &options->expedited_quota);
     case DRAIN:
         return read_time(name, 0, SELENE_HOUR, &options->drain);
     case LOGS:
@@ -566,7 +573,7 @@ static bool check_options(struct options *options, int count, char **arguments) 
     if (options->now && options->window.lanes != 1)
         return refuse("--now runs one task; allowed is --lanes 1");
     if (options->profile >= 0 && options->follow &&
-        (options->window.reserve >= 0 || options->window.flags))
+        (options->window.reserve != 0 || options->window.flags))
         return refuse("--reserve and --strict-fit are for windows that are opened by the clock; "
                       "they cannot be used with --follow and --profile");
     if (options->every < 0) options->every = options->follow ? 0 : SELENE_MINUTE;
@@ -578,23 +585,24 @@ static bool check_options(struct options *options, int count, char **arguments) 
 bool options_read(struct options *options, int count, char **arguments, int *out_exit) {
     const char *name = "";
     int option;
-    *options = (struct options){.window = SELENE_WINDOW_INIT,
+    *options = (struct options){.window = SELENE_INIT(selene_window),
                                 .every = -1,
                                 .cycles = -1,
                                 .profile = -1,
                                 .max_pending_refresh = SELENE_UNLIMITED,
                                 .max_pending_processing = SELENE_UNLIMITED,
                                 .grace = 2 * SELENE_SECOND,
-                                .expedited_quota = 10 * SELENE_MINUTE,
                                 .drain = 2 * SELENE_SECOND};
     options->window.kinds = SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING;
+    options->window.lanes = 1;
+    options->window.budget = 30 * SELENE_SECOND;
     *out_exit = EXIT_USAGE;
     arguments_are("selene-run", table);
     while ((option = next_option(count, arguments, &name)) != NO_OPTION) {
         if (option == WRONG_OPTION) return false;
         if (option == 'v') option = VERBOSE;
         if (option == HELP || option == 'h' || option == VERSION) {
-            if (option == VERSION) printf("selene-run %s\n", selene_version_string());
+            if (option == VERSION) printf("selene-run %s\n", SELENE_VERSION_STRING);
             else fputs(help, stdout), fputs(help_on_more, stdout), fputs(help_on_files, stdout);
             *out_exit = write_out() ? EXIT_DONE : EXIT_SYSTEM;
             return false;

@@ -30,7 +30,8 @@ static void append(struct text *out, const char *separator, const char *word) {
 
 /* As workloads call it. */
 static const char *requirement_name(uint32_t bit) {
-    return bit == SELENE_CONSTRAINT_EXTERNAL_POWER ? "power" : selene_constraint_name(bit);
+    return bit == SELENE_CONSTRAINT_EXTERNAL_POWER ? "power"
+                                                   : selene_name(SELENE_NAMES_CONSTRAINT, bit);
 }
 
 static struct text constraint_names(uint32_t constraints) {
@@ -42,9 +43,10 @@ static struct text constraint_names(uint32_t constraints) {
 
 static struct text kind_names(uint32_t kinds) {
     struct text out = {""};
-    if (kinds & SELENE_KIND_REFRESH) append(&out, ", ", selene_kind_name(SELENE_KIND_REFRESH));
+    if (kinds & SELENE_KIND_REFRESH)
+        append(&out, ", ", selene_name(SELENE_NAMES_KIND, SELENE_KIND_REFRESH));
     if (kinds & SELENE_KIND_PROCESSING)
-        append(&out, ", ", selene_kind_name(SELENE_KIND_PROCESSING));
+        append(&out, ", ", selene_name(SELENE_NAMES_KIND, SELENE_KIND_PROCESSING));
     return out;
 }
 
@@ -103,7 +105,9 @@ static struct text condition_names(const struct session *session) {
 }
 
 void show_window(const struct session *session, const char *title, const selene_window *window) {
-    int64_t reserve = window->reserve < 0 ? window->budget / 20 : window->reserve;
+    int64_t reserve = window->reserve == 0             ? window->budget / 20
+                      : window->reserve == SELENE_NONE ? 0
+                                                       : window->reserve;
     show_time(session);
     printf("%s: %s, reserve %s, %u %s%s, %s; %s\n", title, duration_text(window->budget).text,
            duration_text(reserve).text, (unsigned)window->lanes,
@@ -126,7 +130,8 @@ static struct text next_chance(const struct session *session, selene_text id) {
     struct text out = {"-"};
     selene_task_info *info;
     if (selene_task_get(session->scheduler, id.data, id.length, 0, &info)) return out;
-    if (info->state != SELENE_STATE_ENQUEUED) strcpy(out.text, selene_state_name(info->state));
+    if (info->state != SELENE_STATE_ENQUEUED)
+        strcpy(out.text, selene_name(SELENE_NAMES_STATE, info->state));
     else if (info->earliest_begin <= now(session)) strcpy(out.text, "next window");
     else if (info->recurrence == SELENE_RECURRENCE_CALENDAR) out = due_at(session, info);
     else out = from_now(session, info->earliest_begin);
@@ -172,8 +177,8 @@ static void show_run_pace(const selene_pace *pace) {
 static void show_run(const struct session *session, const selene_report *report, uint64_t index) {
     const selene_report_run *run = &report->runs[index];
     struct text outcome = {""};
-    append(&outcome, "", selene_outcome_name(run->outcome));
-    if (run->stop_reason) append(&outcome, ", ", selene_stop_name(run->stop_reason));
+    append(&outcome, "", selene_name(SELENE_NAMES_OUTCOME, run->outcome));
+    if (run->stop_reason) append(&outcome, ", ", selene_name(SELENE_NAMES_STOP, run->stop_reason));
     printf("  %2" PRIu64 "  ", index + 1);
     print_id(session, run->id.data);
     printf("%-9s  %5.3f  ", priorities[run->priority], run->score);
@@ -235,7 +240,7 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
         break;
     case SELENE_REASON_TERMINAL:
         append(&out, "", "is over: ");
-        append(&out, "", selene_state_name(explanation->state));
+        append(&out, "", selene_name(SELENE_NAMES_STATE, explanation->state));
         break;
     case SELENE_REASON_NOT_PERMITTED:
         append(&out, "", "its id is not permitted");
@@ -295,7 +300,7 @@ static struct text reason_text(const selene_reason *reason, const selene_explana
         append(&out, "", "its kind is paused");
         break;
     default:
-        append(&out, "", selene_reason_name(reason->reason));
+        append(&out, "", selene_name(SELENE_NAMES_REASON, reason->reason));
         break;
     }
     return out;
@@ -360,11 +365,11 @@ static void show_latest(const struct session *session, const selene_explanation 
 }
 
 void show_reasons(const struct session *session, selene_text id, const selene_window *window) {
-    selene_explanation why = SELENE_EXPLANATION_INIT;
+    selene_explanation why = SELENE_INIT(selene_explanation);
     if (selene_task_explain(session->scheduler, id.data, id.length, &why)) {
         const char *end = keep_end(session, id);
         if (end) printf("is over for more than a day: %s\n", end);
-        else puts(printable(selene_status_detail(), -1).text);
+        else puts(printable(selene_error_last()->message.data, -1).text);
         return;
     }
     if (why.reason_count == 0 && window && why.estimate > window->budget)
@@ -415,7 +420,7 @@ static void show_result(const selene_report *report) {
     printf("\n  result %s: %" PRIu64 " ran (%" PRIu64 " new_data, %" PRIu64 " no_data, %" PRIu64
            " failed, %" PRIu64 " abandoned, %" PRIu64 " expired, %" PRIu64 " stopped) of %" PRIu64
            " eligible, %" PRIu64 " did not fit\n",
-           selene_outcome_name(report->result), report->run_count, report->new_data,
+           selene_name(SELENE_NAMES_OUTCOME, report->result), report->run_count, report->new_data,
            report->no_data, report->failed, report->abandoned, report->expired, report->stopped,
            report->eligible, report->did_not_fit);
     printf("  used %s of %s (%.0f %%)\n\n", duration_text(used).text,
@@ -494,8 +499,8 @@ static void show_input(const selene_task_info *info) {
 }
 
 static void show_definition(const selene_task_info *info) {
-    printf("  %s, %s, priority %s", selene_kind_name(info->kind),
-           selene_schedule_name(info->schedule), priorities[info->priority]);
+    printf("  %s, %s, priority %s", selene_name(SELENE_NAMES_KIND, info->kind),
+           selene_name(SELENE_NAMES_SCHEDULE, info->schedule), priorities[info->priority]);
     if (info->recurrence == SELENE_RECURRENCE_CALENDAR) fputs(", by a calendar", stdout);
     else if (info->schedule == SELENE_SCHEDULE_PERIODIC)
         printf(", period %s", duration_text(info->period).text);
@@ -529,7 +534,7 @@ const char *show_too_late(const selene_task_info *info) {
 }
 
 static void show_history(const struct session *session, const selene_task_info *info) {
-    printf("  %s", selene_state_name(info->state));
+    printf("  %s", selene_name(SELENE_NAMES_STATE, info->state));
     if (info->state == SELENE_STATE_ENQUEUED)
         printf(", due %s",
                info->recurrence == SELENE_RECURRENCE_CALENDAR && info->earliest_begin > now(session)
@@ -538,10 +543,10 @@ static void show_history(const struct session *session, const selene_task_info *
     printf(", attempts %u, estimate %s", (unsigned)info->attempts,
            duration_text(info->estimate).text);
     if (info->last_outcome == SELENE_OUTCOME_STOPPED)
-        printf(", last run: %s", selene_outcome_name(info->last_outcome));
+        printf(", last run: %s", selene_name(SELENE_NAMES_OUTCOME, info->last_outcome));
     else if (info->last_outcome >= 0)
         printf(", last run %s ago: %s", duration_text(now(session) - info->last_run).text,
-               selene_outcome_name(info->last_outcome));
+               selene_name(SELENE_NAMES_OUTCOME, info->last_outcome));
     puts("");
     for (uint64_t i = 0; i < info->response_time_count; i++)
         printf(i ? ", %s" : "  took %s", duration_text(info->response_times[i]).text);
@@ -677,24 +682,28 @@ static void show_finding(const struct session *session, const selene_finding *fi
     struct text verdict = {""};
     bool is_well = finding->verdict == SELENE_VERDICT_PASSED ||
                    (finding->verdict == SELENE_VERDICT_WEIGHED && finding->score == 1000);
-    append(&verdict, "", selene_verdict_name(finding->verdict));
+    append(&verdict, "", selene_name(SELENE_NAMES_VERDICT, finding->verdict));
     if (finding->verdict == SELENE_VERDICT_WEIGHED) {
         char score[32];
         snprintf(score, sizeof score, "%.1f %%", (double)finding->score / 10);
         append(&verdict, " ", score);
     }
-    printf("  %-17s  %-9s  %-19s  %-15s  %-5s  %s\n", selene_factor_name(finding->factor),
+    printf("  %-17s  %-9s  %-19s  %-15s  %-5s  %s\n",
+           selene_name(SELENE_NAMES_FACTOR, finding->factor),
            finding->source == SELENE_SOURCE_UNKNOWN
                ? "-"
                : value_text(finding->factor, finding->observed).text,
            requirement_text(finding).text, verdict.text,
-           finding->source == SELENE_SOURCE_UNKNOWN ? "-" : selene_source_name(finding->source),
+           finding->source == SELENE_SOURCE_UNKNOWN
+               ? "-"
+               : selene_name(SELENE_NAMES_SOURCE, finding->source),
            is_well ? "" : clears_text(session, finding->clears_at).text);
 }
 
 void show_decision(const struct session *session, const selene_decision *decision) {
     show_time(session);
-    printf("%s: %s", selene_kind_name(decision->kind), decision->granted ? "granted" : "refused");
+    printf("%s: %s", selene_name(SELENE_NAMES_KIND, decision->kind),
+           decision->granted ? "granted" : "refused");
     if (decision->score < 1000 || decision->score < decision->threshold)
         printf(", score %.1f %% of %.1f %%", (double)decision->score / 10,
                (double)decision->threshold / 10);
@@ -729,7 +738,7 @@ static void show_refusal_line(const struct session *session, uint32_t kinds, int
                               int64_t again_at) {
     show_time(session);
     printf("refused %s: %s; asks again %s\n", kind_names(kinds).text,
-           factor ? selene_factor_name(factor) : "the score is too low",
+           factor ? selene_name(SELENE_NAMES_FACTOR, factor) : "the score is too low",
            asks_again_text(session, again_at).text);
 }
 
@@ -749,7 +758,7 @@ void show_refusal(const struct session *session, const selene_event *event) {
 static const char *window_name(const selene_event *event) {
     if (event->kinds == 0) return "a task that never ran";
     if (event->kinds == (SELENE_KIND_REFRESH | SELENE_KIND_PROCESSING)) return "both kinds";
-    return selene_kind_name((int32_t)event->kinds);
+    return selene_name(SELENE_NAMES_KIND, (int32_t)event->kinds);
 }
 
 /* [######--------------] 3/10 text */
@@ -787,8 +796,9 @@ void show_event(const struct session *session, const selene_event *event) {
         printf("  ");
         print_id(session, event->id.data);
         printf("%-19s  %-12s  %s\n",
-               event->type == SELENE_EVENT_COMPLETED ? selene_outcome_name(event->detail)
-                                                     : selene_stop_name(event->detail),
+               event->type == SELENE_EVENT_COMPLETED
+                   ? selene_name(SELENE_NAMES_OUTCOME, event->detail)
+                   : selene_name(SELENE_NAMES_STOP, event->detail),
                event->type == SELENE_EVENT_COMPLETED ? runner_end(session->runner, event->run).text
                                                      : "",
                next_chance(session, event->id).text);
@@ -801,12 +811,13 @@ void show_event(const struct session *session, const selene_event *event) {
         break;
     case SELENE_EVENT_CYCLE_ENDED:
         show_time(session);
-        printf("window of %s: over, %s\n", window_name(event), selene_outcome_name(event->detail));
+        printf("window of %s: over, %s\n", window_name(event),
+               selene_name(SELENE_NAMES_OUTCOME, event->detail));
         break;
     case SELENE_EVENT_TROUBLE:
         show_time(session);
         if (event->status == SELENE_OK)
-            printf("trouble is over: %s\n", selene_trouble_name(event->detail));
+            printf("trouble is over: %s\n", selene_name(SELENE_NAMES_TROUBLE, event->detail));
         else printf("trouble: %s\n", printable(event->message.data, event->message.length).text);
         break;
     default:

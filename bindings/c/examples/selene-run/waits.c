@@ -60,15 +60,17 @@ static const char *sentence(int32_t reason) {
     };
     if (reason < 0 || (size_t)reason >= sizeof sentences / sizeof sentences[0] ||
         !sentences[reason])
-        return selene_reason_name(reason);
+        return selene_name(SELENE_NAMES_REASON, reason);
     return sentences[reason];
 }
 
 /* What a reason is about: a constraint, a factor, or what has a name; NULL where that says nothing. */
 static const char *about(int32_t reason, int64_t detail, selene_text name) {
     if (name.data) return name.data;
-    if (reason == SELENE_REASON_CONSTRAINTS) return selene_constraint_name((uint32_t)detail);
-    if (reason == SELENE_REASON_GOVERNOR && detail) return selene_factor_name((int32_t)detail);
+    if (reason == SELENE_REASON_CONSTRAINTS)
+        return selene_name(SELENE_NAMES_CONSTRAINT, (uint32_t)detail);
+    if (reason == SELENE_REASON_GOVERNOR && detail)
+        return selene_name(SELENE_NAMES_FACTOR, (int32_t)detail);
     return NULL;
 }
 
@@ -124,8 +126,8 @@ static selene_status print_parts(const selene_waits *waits) {
 
 static selene_status print_table(const char *id, const selene_waits *waits) {
     printf("%s is %s; of the %s since %s\n", printable(id, -1).text,
-           selene_state_name(waits->state), duration_text(waits->until - waits->since).text,
-           timestamp_exact(waits->since).text);
+           selene_name(SELENE_NAMES_STATE, waits->state),
+           duration_text(waits->until - waits->since).text, timestamp_exact(waits->since).text);
     selene_status status = print_parts(waits);
     if (waits->preferred_count) {
         printf("%" PRIu64 " %s went before it", waits->preferred_count,
@@ -170,7 +172,7 @@ static void print_instant(int64_t instant) {
 
 static void print_reason(int32_t reason, int64_t detail, selene_text name) {
     const char *what = about(reason, detail, name);
-    printf("\"reason\": \"%s\", \"about\": ", selene_reason_name(reason));
+    printf("\"reason\": \"%s\", \"about\": ", selene_name(SELENE_NAMES_REASON, reason));
     if (what) print_string(what);
     else printf("null");
 }
@@ -178,7 +180,7 @@ static void print_reason(int32_t reason, int64_t detail, selene_text name) {
 static void print_json(const char *id, const selene_waits *waits) {
     printf("{\n  \"id\": ");
     print_string(id);
-    printf(",\n  \"state\": \"%s\",\n  \"since\": ", selene_state_name(waits->state));
+    printf(",\n  \"state\": \"%s\",\n  \"since\": ", selene_name(SELENE_NAMES_STATE, waits->state));
     print_instant(waits->since);
     printf(",\n  \"until\": ");
     print_instant(waits->until);

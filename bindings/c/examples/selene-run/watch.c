@@ -38,16 +38,16 @@ static void take_signals(sigset_t *waiting) {
 static const char *detail_of(const selene_event *event) {
     switch (event->type) {
     case SELENE_EVENT_REGISTERED:
-        return selene_disposition_name(event->detail);
+        return selene_name(SELENE_NAMES_DISPOSITION, event->detail);
     case SELENE_EVENT_COMPLETED:
     case SELENE_EVENT_CYCLE_ENDED:
-        return selene_outcome_name(event->detail);
+        return selene_name(SELENE_NAMES_OUTCOME, event->detail);
     case SELENE_EVENT_STOPPED:
-        return selene_stop_name(event->detail);
+        return selene_name(SELENE_NAMES_STOP, event->detail);
     case SELENE_EVENT_REFUSED:
-        return event->detail ? selene_factor_name(event->detail) : "";
+        return event->detail ? selene_name(SELENE_NAMES_FACTOR, event->detail) : "";
     case SELENE_EVENT_TROUBLE:
-        return selene_trouble_name(event->detail);
+        return selene_name(SELENE_NAMES_TROUBLE, event->detail);
     default:
         return "";
     }
@@ -57,12 +57,13 @@ static void print_event(const selene_event *event) {
     const char *detail = detail_of(event);
     const bool is_counted = event->progress_done > 0 ||
                             (event->type == SELENE_EVENT_PROGRESS && event->progress_total > 0);
-    printf("%s  %-11s", timestamp_exact(event->time).text, selene_event_name(event->type));
+    printf("%s  %-11s", timestamp_exact(event->time).text,
+           selene_name(SELENE_NAMES_EVENT, event->type));
     if (event->id.length > 0) printf("  %s", printable(event->id.data, event->id.length).text);
     else
         for (uint32_t kind = 1, first = 1; kind <= SELENE_KIND_PROCESSING; kind <<= 1) {
             if (!(event->kinds & kind)) continue;
-            printf("%s%s", first ? "  " : ", ", selene_kind_name((int32_t)kind));
+            printf("%s%s", first ? "  " : ", ", selene_name(SELENE_NAMES_KIND, (int32_t)kind));
             first = 0;
         }
     if (*detail) printf("  %s", detail);
@@ -79,7 +80,7 @@ static void print_event(const selene_event *event) {
 /* Everything that waits. */
 static selene_status print_events(selene_scheduler scheduler) {
     for (;;) {
-        selene_event event = SELENE_EVENT_INIT;
+        selene_event event = SELENE_INIT(selene_event);
         int32_t found = 0;
         uint64_t lost = 0;
         selene_status status = selene_events_next(scheduler, 0, &event, &found, &lost);
@@ -91,7 +92,7 @@ static selene_status print_events(selene_scheduler scheduler) {
 }
 
 static int failed(void) {
-    fprintf(stderr, "selene-run: %s\n", printable(selene_status_detail(), -1).text);
+    fprintf(stderr, "selene-run: %s\n", printable(selene_error_last()->message.data, -1).text);
     return EXIT_REFUSED;
 }
 
@@ -102,7 +103,7 @@ void believe_owner_of(selene_connect_options *how, const char *path) {
 }
 
 int watch_store(const struct options *options) {
-    selene_connect_options how = SELENE_CONNECT_OPTIONS_INIT;
+    selene_connect_options how = SELENE_INIT(selene_connect_options);
     selene_scheduler scheduler = 0;
     int exit_code = EXIT_DONE, descriptor = -1;
     sigset_t waiting;

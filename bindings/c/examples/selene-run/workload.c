@@ -168,7 +168,7 @@ static bool check_calendar(struct reader *reader, struct workload_task *task,
     if (definition->schedule != SELENE_SCHEDULE_PERIODIC) {
         complain(reader->workload, key_place(places, "at"),
                  "found at in a task that is %s; it is for periodic tasks only",
-                 selene_schedule_name(definition->schedule));
+                 selene_name(SELENE_NAMES_SCHEDULE, definition->schedule));
         return false;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -202,7 +202,7 @@ static bool check_task(struct reader *reader, struct workload_task *task,
         if (place == NULL) continue;
         complain(reader->workload, place,
                  "found %s in a task that is %s; it is for periodic tasks only", periodic_only[i],
-                 selene_schedule_name(definition->schedule));
+                 selene_name(SELENE_NAMES_SCHEDULE, definition->schedule));
         return false;
     }
     if (definition->schedule == SELENE_SCHEDULE_PERIODIC && definition->period == 0) {
@@ -213,20 +213,20 @@ static bool check_task(struct reader *reader, struct workload_task *task,
     if (definition->latest_begin && definition->schedule != SELENE_SCHEDULE_ONCE) {
         complain(reader->workload, key_place(places, "latest_begin"),
                  "found latest_begin in a task that is %s; it is for once tasks only",
-                 selene_schedule_name(definition->schedule));
+                 selene_name(SELENE_NAMES_SCHEDULE, definition->schedule));
         return false;
     }
     if (definition->after_count && definition->schedule != SELENE_SCHEDULE_ONCE) {
         complain(reader->workload, key_place(places, "after"),
                  "found after in a task that is %s; it is for once tasks only",
-                 selene_schedule_name(definition->schedule));
+                 selene_name(SELENE_NAMES_SCHEDULE, definition->schedule));
         return false;
     }
     if ((definition->flags & SELENE_TASK_EXPEDITED) &&
         definition->schedule != SELENE_SCHEDULE_ONCE) {
         complain(reader->workload, key_place(places, "expedited"),
                  "found expedited in a task that is %s; it is for once tasks only",
-                 selene_schedule_name(definition->schedule));
+                 selene_name(SELENE_NAMES_SCHEDULE, definition->schedule));
         return false;
     }
     if ((definition->flags & SELENE_TASK_REFUSE_OUT_OF_QUOTA) &&
@@ -259,7 +259,7 @@ static bool check_task(struct reader *reader, struct workload_task *task,
 }
 
 static bool read_task(struct workload *workload, const char *start, const char *end) {
-    static const selene_task defaults = SELENE_TASK_INIT;
+    static const selene_task defaults = SELENE_INIT(selene_task);
     struct reader reader = {workload, start, end};
     struct workload_task *tasks = realloc(workload->tasks, (workload->count + 1) * sizeof *tasks);
     struct workload_task *task;
@@ -329,7 +329,7 @@ static bool check_after(const struct workload *workload) {
                 complain(workload, id.data,
                          "\"%.*s\" (line %d) is %s; a task can come after once tasks only",
                          (int)id.length, id.data, line_number(workload, other->definition.id.data),
-                         selene_schedule_name(other->definition.schedule));
+                         selene_name(SELENE_NAMES_SCHEDULE, other->definition.schedule));
                 return false;
             }
         }
@@ -450,7 +450,7 @@ bool workload_register_one(const struct workload *workload, size_t index,
         task.initial_delay = due_first(&workload->tasks[index].calendar);
     if (selene_task_register(scheduler, &task, NULL) == SELENE_OK) return true;
     complain(workload, task.id.data, "the scheduler refused the task: %s",
-             printable(selene_status_detail(), -1).text);
+             printable(selene_error_last()->message.data, -1).text);
     return false;
 }
 

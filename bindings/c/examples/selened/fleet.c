@@ -54,15 +54,15 @@ static void hear(const selene_event *event, void *context) {
 }
 
 /* In the names of the options. */
-static int refused(const selene_fault *fault, const char *detail) {
+static int refused(const selene_error *error) {
     static const char *const names[][2] = {{"dsn", "--fleet"}, {"listen_dsn", "--listen"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(fault->field.data, names[i][0]) != 0 || fault->problem.length == 0) continue;
+        if (strcmp(error->field.data, names[i][0]) != 0 || error->problem.length == 0) continue;
         fprintf(stderr, "selened: %s: %s\n", names[i][1],
-                printable(fault->problem.data, fault->problem.length).text);
+                printable(error->problem.data, error->problem.length).text);
         return EXIT_REFUSED;
     }
-    fprintf(stderr, "selened: --fleet: %s\n", printable(detail, -1).text);
+    fprintf(stderr, "selened: --fleet: %s\n", printable(error->message.data, -1).text);
     return EXIT_REFUSED;
 }
 
@@ -83,11 +83,11 @@ int fleet_join(const struct options *options, selene_scheduler scheduler) {
     };
     if (!load()) return EXIT_SYSTEM;
     if (selene_scheduler_observe(scheduler, hear, NULL, NULL)) {
-        fprintf(stderr, "selened: %s\n", printable(selene_status_detail(), -1).text);
+        fprintf(stderr, "selened: %s\n", printable(selene_error_last()->message.data, -1).text);
         return EXIT_REFUSED;
     }
     if (module->join(&terms, scheduler) == SELENE_OK) return EXIT_DONE;
-    return refused(module->fault(), module->detail());
+    return refused(module->error());
 }
 
 /* ---- Standing ---- */
@@ -95,8 +95,8 @@ int fleet_join(const struct options *options, selene_scheduler scheduler) {
 static char standing[sizeof trouble.text];
 
 static void describe(selene_scheduler scheduler, char *out, size_t size) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
-    selene_node_info node = SELENE_NODE_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
+    selene_node_info node = SELENE_INIT(selene_node_info);
     *out = '\0';
     if (selene_node_get(scheduler, &node) || selene_scheduler_get(scheduler, &info)) return;
     if (info.troubles & SELENE_TROUBLE_FLEET) {
@@ -135,13 +135,13 @@ static int64_t now(void) {
 }
 
 static bool is_left(selene_scheduler scheduler) {
-    selene_node_info info = SELENE_NODE_INFO_INIT;
+    selene_node_info info = SELENE_INIT(selene_node_info);
     return selene_node_get(scheduler, &info) || info.state == SELENE_NODE_CLOSED;
 }
 
 /* Who has not joined, and runs nothing, has nothing to give back, however long the database is away. */
 static bool is_outside(selene_scheduler scheduler) {
-    selene_node_info info = SELENE_NODE_INFO_INIT;
+    selene_node_info info = SELENE_INIT(selene_node_info);
     return selene_node_get(scheduler, &info) ||
            (info.worker == 0 && info.working + info.ready + info.undecided == 0);
 }

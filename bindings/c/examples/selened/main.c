@@ -85,17 +85,17 @@ static void let_signals_end(void) {
 
 static int refused(const char *what) {
     fprintf(stderr, "selened: %s%s%s\n", what, *what ? ": " : "",
-            printable(selene_status_detail(), -1).text);
+            printable(selene_error_last()->message.data, -1).text);
     return EXIT_REFUSED;
 }
 
 static int open_scheduler(const struct options *options, selene_scheduler *scheduler) {
-    selene_options how = SELENE_OPTIONS_INIT;
-    selene_profile profile = SELENE_PROFILE_INIT;
+    selene_options how = SELENE_INIT(selene_options);
+    selene_profile profile = SELENE_INIT(selene_profile);
     selene_status status;
     /* Who enqueues decides how many tasks wait and how fast they are tried again. */
     how.max_pending_refresh = how.max_pending_processing = SELENE_UNLIMITED;
-    how.minimum_backoff = 0;
+    how.minimum_backoff = SELENE_NONE;
     how.max_input_size = MOST_INPUT;
     /* A fleet keeps the tasks itself. */
     if (options->store) how.path = (selene_text){options->store, -1};
@@ -129,15 +129,16 @@ static struct printable what_is_served(const struct options *options) {
 }
 
 static int serve(const struct options *options, selene_scheduler scheduler, int handed) {
-    selene_server_options how = SELENE_SERVER_OPTIONS_INIT;
+    selene_server_options how = SELENE_INIT(selene_server_options);
     selene_server server;
     selene_store_info *store = NULL;
     how.rules = options->rules;
     how.rule_count = options->rule_count;
     how.mode = (uint32_t)options->mode;
     how.max_clients = (uint32_t)options->max_clients;
-    how.adopt = options->adopt;
+    how.adopt = options->adopt == 0 ? SELENE_NONE : options->adopt;
     for (int i = 0; i < handed; i++) {
+        how.flags = SELENE_SERVER_DESCRIPTOR;
         how.descriptor = FIRST_HANDED + i;
         if (selene_server_start(scheduler, &how, &server) == SELENE_OK) continue;
         refused(printable(handed_name(i), -1).text);
@@ -164,12 +165,12 @@ static int serve(const struct options *options, selene_scheduler scheduler, int 
 
 /* Goes through the scheduler's locks and the server's: who hangs in one does not say that it lives. */
 static void tell_how_it_is(selene_scheduler scheduler, bool is_watched) {
-    selene_scheduler_info info = SELENE_SCHEDULER_INFO_INIT;
+    selene_scheduler_info info = SELENE_INIT(selene_scheduler_info);
     selene_clients *clients = NULL;
     unsigned long long connected = 0, runs = 0;
     const char *fleet = fleet_standing(scheduler);
     if (selene_scheduler_get(scheduler, &info) || selene_client_list(scheduler, &clients)) {
-        tell_manager("STATUS=%s", printable(selene_status_detail(), -1).text);
+        tell_manager("STATUS=%s", printable(selene_error_last()->message.data, -1).text);
         return;
     }
     connected = clients->count;

@@ -25,8 +25,7 @@ struct fleet_module {
     /** Ends that, whatever the database does; after selene_node_leave. */
     void (*leave)(void);
     /** What was wrong with the last call, and the field of selene_fleet_options or selene_worker_options. */
-    const char *(*detail)(void);
-    const selene_fault *(*fault)(void);
+    const selene_error *(*error)(void);
 };
 
 #define FLEET_MODULE "selened_fleet_module"

@@ -232,8 +232,8 @@ static bool read_allow(struct options *options) {
 static bool read_mode(int64_t *out) {
     char *end;
     unsigned long value = strtoul(optarg, &end, 8);
-    if (*optarg < '0' || *optarg > '7' || *end || value > 0777)
-        return refuse("--mode: found \"%s\"; allowed is an octal number from 0 to 777", optarg);
+    if (*optarg < '0' || *optarg > '7' || *end || value == 0 || value > 0777)
+        return refuse("--mode: found \"%s\"; allowed is an octal number from 1 to 777", optarg);
     *out = (int64_t)value;
     return true;
 }
@@ -338,7 +338,7 @@ bool options_read(struct options *options, int count, char **arguments, int *out
             /* In one piece, so that it is known why it cannot be written. */
             static char whole[1 << 14];
             setvbuf(stdout, whole, _IOFBF, sizeof whole);
-            if (option == VERSION) printf("selened %s\n", selene_version_string());
+            if (option == VERSION) printf("selened %s\n", SELENE_VERSION_STRING);
             else
                 fputs(help, stdout), fputs(help_on_fleets, stdout), fputs(help_on_the_rest, stdout);
             *out_exit = write_out() ? EXIT_DONE : EXIT_SYSTEM;

@@ -44,7 +44,7 @@ func main() {
 	need(s.PulledHandler("count"))
 	for number := 0; number < tasks; number++ {
 		task := selene.Standing(fmt.Sprintf("task-%011d", number))
-		task.Handler, task.ExpectedResponse = "count", 0
+		task.Handler, task.ExpectedResponse = "count", -1
 		_, err := s.Register(task)
 		need(err)
 	}

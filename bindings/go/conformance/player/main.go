@@ -61,7 +61,7 @@ func (w words) span(key string) time.Duration { return time.Duration(w.number(ke
 // some is a duration of which 0 stands for a default.
 func (w words) some(key string) time.Duration {
 	if text, ok := w.fields[key]; ok && text == "0" {
-		return -1
+		return selene.None
 	}
 	return w.span(key)
 }
@@ -89,12 +89,12 @@ func (w words) task() selene.Task {
 	task.Existing = selene.Existing(w.number("existing", int64(task.Existing)))
 	task.Recurrence = selene.Recurrence(w.number("recurrence", int64(task.Recurrence)))
 	task.Backoff = selene.Backoff(w.number("backoff", int64(task.Backoff)))
-	task.BackoffDelay = time.Duration(w.number("backoff_delay", int64(task.BackoffDelay)))
-	task.ResponseWindow = int32(w.number("response_window", int64(task.ResponseWindow)))
+	task.BackoffDelay = w.some("backoff_delay")
+	task.ResponseWindow = int32(w.some("response_window"))
 	task.MaxAttempts = uint32(w.number("max_attempts", 0))
 	task.Constraints = selene.Constraints(w.number("constraints", 0))
 	task.Tags, task.Conditions = w.list("tags"), w.list("conditions")
-	task.ExpectedResponse = time.Duration(w.number("expected_response", int64(task.ExpectedResponse)))
+	task.ExpectedResponse = w.some("expected_response")
 	task.InitialDelay, task.Period, task.Flex = w.span("initial_delay"), w.span("period"), w.span("flex")
 	task.Jitter = uint32(w.number("jitter", 0))
 	task.Timeout, task.LatestBegin = w.span("timeout"), w.span("latest_begin")
@@ -209,10 +209,10 @@ func (p *player) open(given words) (said []any, err error) {
 	p.scheduler, err = selene.Open(selene.Options{
 		Path: decode(given.fields["path"]), Permitted: given.list("permitted"), Clock: p.now, NoThreads: true,
 		Hold: given.number("hold", 0) != 0, ObservedRange: given.number("observed_range", 0) != 0,
-		MaxPendingRefresh:      uint32(given.number("max_pending_refresh", 1)),
-		MaxPendingProcessing:   uint32(given.number("max_pending_processing", 10)),
+		MaxPendingRefresh:      int64(given.number("max_pending_refresh", 1)),
+		MaxPendingProcessing:   int64(given.number("max_pending_processing", 10)),
 		MinimumIntervalRefresh: given.span("minimum_interval_refresh"), Seed: uint64(given.number("seed", 0)),
-		ExpeditedQuota: given.span("expedited_quota"),
+		ExpeditedQuota: given.some("expedited_quota"),
 	})
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ from typing import Literal
 
 from . import _raw
 from ._engine import Engine, keep_engine
-from ._library import error_of, fast, library
-from ._names import whole
+from ._library import error_of, library
+from ._names import above_zero, whole
 from ._scheduler import Scheduler
 from ._store import Path, path_bytes
 from ._time import Duration, duration_ns
@@ -57,10 +57,10 @@ def connect(
     """
     name = path_bytes(path)
     raw = _raw.selene_connect_options()
-    fast.selene_connect_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
+    raw.struct_size = ctypes.sizeof(raw)
     raw.path = (name, len(name))
     raw.wait = duration_ns(wait, "wait")
-    raw.timeout = duration_ns(timeout, "timeout")
+    raw.timeout = above_zero(duration_ns(timeout, "timeout"), "timeout", "1 ms … 24 h")
     if server_user == "any":
         raw.server_user = _raw.SELENE_SERVER_USER_ANY
     elif server_user is not None:

@@ -14,8 +14,8 @@ from . import _raw
 from ._callbacks import kept, take_kept
 from ._errors import Closed
 from ._handler import make_run
-from ._library import encode, fast, out_pointer
-from ._names import truth, whole
+from ._library import encode, out_pointer
+from ._names import above_zero, said, truth, whole
 from ._report import Report, take_report
 from ._run import RUN_SIZE, Run
 from ._terms import Kinds, some_kinds
@@ -38,16 +38,16 @@ def raw_window(
 ) -> _raw.selene_window:
     """The structure of a window."""
     raw = _raw.selene_window()
-    fast.selene_window_init(ctypes.byref(raw), _WINDOW_SIZE)
+    raw.struct_size = _WINDOW_SIZE
     raw.flags = _raw.SELENE_WINDOW_STRICT_FIT if truth(strict_fit, "strict_fit") else 0
     if truth(frozen, "frozen"):
         raw.flags |= _raw.SELENE_WINDOW_FROZEN
     raw.kinds = some_kinds(kinds)
-    raw.lanes = whole(lanes, "lanes", 1 << 32)
-    raw.budget = duration_ns(budget, "budget")
+    raw.lanes = above_zero(whole(lanes, "lanes", 1 << 32), "lanes", "1 … 1024")
+    raw.budget = above_zero(duration_ns(budget, "budget"), "budget", "1 ms … 24 h")
     if reserve is not None:
-        raw.reserve = duration_ns(reserve, "reserve")
-        if raw.reserve < 0:
+        raw.reserve = said(duration_ns(reserve, "reserve"))
+        if raw.reserve < _raw.SELENE_NONE:
             raise ValueError(f"reserve is {reserve}; allowed: 0 … budget, or None for a twentieth of it")
     if task is not None:
         key = encode(task, "task")

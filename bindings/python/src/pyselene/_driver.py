@@ -19,10 +19,9 @@ from ._callbacks import log, raise_kept, take_kept
 from ._cycle import Cycle, end, granted
 from ._drive import Drive
 from ._drive_async import AsyncDrive
-from ._errors import Closed, InvalidArgument, InvalidHandle, OwnerAway, SeleneError, StaleRun, StoreFull, StoreIO
-from ._fault import Fault
-from ._library import fast, library
-from ._names import whole
+from ._errors import Closed, InvalidHandle, OwnerAway, SeleneError, StaleRun, StoreFull, StoreIO
+from ._library import library
+from ._names import above_zero, whole
 from ._report import Report
 from ._run import Kind
 from ._time import SECOND, Duration, duration_ns, maybe_instant, never_is_none, seconds
@@ -49,14 +48,7 @@ def usual_budget(kind: Kind) -> float:
 
 def _budget_ns(budget: Duration | None, what: str) -> int:
     # 0 is that nobody has decided a deadline.
-    if budget is None:
-        return 0
-    if found := duration_ns(budget, what):
-        return found
-    text = f"{what}: found 0 s; allowed: 1 ms … 24 h, or None"
-    raise InvalidArgument(
-        _raw.SELENE_ERROR_INVALID_ARGUMENT, "INVALID_ARGUMENT", text, Fault(what, 0, "1 ms … 24 h, or None")
-    )
+    return 0 if budget is None else above_zero(duration_ns(budget, what), what, "1 ms … 24 h, or None")
 
 
 def raw_driver(
@@ -64,11 +56,13 @@ def raw_driver(
 ) -> _raw.selene_driver:
     """The library's structure of a driver."""
     raw = _raw.selene_driver()
-    fast.selene_driver_init(ctypes.byref(raw), ctypes.sizeof(raw))
+    raw.struct_size = ctypes.sizeof(raw)
     raw.refresh_budget = _budget_ns(refresh_budget, "refresh_budget")
     raw.processing_budget = _budget_ns(processing_budget, "processing_budget")
-    raw.refresh_lanes = whole(refresh_lanes, "refresh_lanes", 1 << 32)
-    raw.processing_lanes = whole(processing_lanes, "processing_lanes", 1 << 32)
+    raw.refresh_lanes = above_zero(whole(refresh_lanes, "refresh_lanes", 1 << 32), "refresh_lanes", "1 … 1024")
+    raw.processing_lanes = above_zero(
+        whole(processing_lanes, "processing_lanes", 1 << 32), "processing_lanes", "1 … 1024"
+    )
     return raw
 
 

@@ -47,7 +47,7 @@ class Fault(NamedTuple):
 
 
 class RawFault(NamedTuple):
-    """A selene_fault, its texts read."""
+    """A selene_error, its texts read."""
 
     status: int
     flags: int

@@ -13,7 +13,7 @@ from ._calendar import Calendar
 from ._conditions import Constraint, Requires
 from ._failure import LastFailure, told_failure
 from ._library import encode, text
-from ._names import texts, truth, whole
+from ._names import said, texts, truth, whole
 from ._progress import Progress, told_progress
 from ._run import Kind, KindName, Outcome, Priority, PriorityName, StopReason
 from ._terms import (
@@ -175,8 +175,8 @@ def pack(raw: Any, task: Any) -> None:
     raw.schedule = task.schedule
     raw.priority = task.priority
     if task.expected is not None:
-        raw.expected_response = duration_ns(task.expected, "expected")
-    raw.response_window = task.response_window
+        raw.expected_response = said(duration_ns(task.expected, "expected"))
+    raw.response_window = said(task.response_window)
     if task.tags:
         raw.tags, raw.tag_count = raw_texts(task.tags, "tags"), len(task.tags)
     if task.group is not None:
@@ -203,7 +203,7 @@ def pack(raw: Any, task: Any) -> None:
     if task.at is not None:
         raw.recurrence = _raw.SELENE_RECURRENCE_CALENDAR
     if task.backoff is not None:
-        raw.backoff, raw.backoff_delay = task.backoff.policy, task.backoff.delay_ns
+        raw.backoff, raw.backoff_delay = task.backoff.policy, said(task.backoff.delay_ns)
     if task.max_attempts:
         raw.max_attempts = task.max_attempts
     if task.timeout is not None:

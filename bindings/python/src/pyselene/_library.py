@@ -29,7 +29,7 @@ def _load() -> tuple[_raw.Functions, _raw.Functions, Any, Any]:
         functions, fast_functions = _raw.Functions(plain), _raw.Functions(holding)
     except (OSError, AttributeError) as error:
         raise ImportError(f"pyselene cannot use its library {path}: {error}") from error
-    number = functions.selene_version_number()
+    number = functions.selene_version()
     if number // 1000 != _raw.SELENE_VERSION_NUMBER // 1000:
         raise ImportError(f"{path} has version {number}, pyselene needs {_raw.SELENE_VERSION_NUMBER}")
     return functions, fast_functions, _bare(plain), _bare(holding)
@@ -45,7 +45,7 @@ def _bare(source: ctypes.CDLL) -> Any:
 library, fast, _next_of_library, _next_of_fast = _load()
 
 #: The version of the library that is loaded.
-library_version: str = fast.selene_version_string().decode()
+library_version: str = "{}.{}.{}".format(*(fast.selene_version() // 1000**place % 1000 for place in (2, 1, 0)))
 
 
 def bare_next(functions: _raw.Functions) -> Any:
@@ -57,9 +57,14 @@ def bare_next(functions: _raw.Functions) -> Any:
     return _next_of_fast if functions is fast else _next_of_library
 
 
+def status_name(status: int) -> str:
+    """What the header calls a status: NOT_FOUND."""
+    return str(fast.selene_name(_raw.SELENE_NAMES_STATUS, status).decode())
+
+
 def error_of(status: int, *, latest: bool = True) -> SeleneError:
     """The exception of a status, with this thread's detail text if it is the latest that failed here."""
-    name = fast.selene_status_name(status).decode()
+    name = status_name(status)
     message = fast.selene_status_message(status).decode()
     detail, fault = _last_fault() if latest else ("", Fault())
     return error_class(status)(status, name, detail or message, fault)
@@ -67,10 +72,9 @@ def error_of(status: int, *, latest: bool = True) -> SeleneError:
 
 def _last_fault() -> tuple[str, Fault]:
     """What was wrong in this thread's last failed call."""
-    detail = fast.selene_status_detail().decode(errors="replace")
-    raw = fast.selene_status_fault().contents
-    field, subject, found, allowed = (
-        piece.data.decode(errors="replace") for piece in (raw.field, raw.subject, raw.found, raw.allowed)
+    raw = fast.selene_error_last().contents
+    detail, field, subject, found, allowed = (
+        piece.data.decode(errors="replace") for piece in (raw.message, raw.field, raw.subject, raw.found, raw.allowed)
     )
     numbers = raw.value, raw.least, raw.greatest
     return told(RawFault(raw.status, raw.flags, raw.unit, field, subject, found, allowed, *numbers), detail)
@@ -78,7 +82,7 @@ def _last_fault() -> tuple[str, Fault]:
 
 def error_told(status: int, detail: str) -> SeleneError:
     """The exception of a status that the library told of, with its detail text."""
-    return error_class(status)(status, fast.selene_status_name(status).decode(), detail)
+    return error_class(status)(status, status_name(status), detail)
 
 
 def check(status: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from . import _raw
 from ._callbacks import log
 from ._event import Event
-from ._library import error_of, fast, library
+from ._library import error_of, library
 from ._roles import Connected
 
 #: How many wait in the owner for this process at most.
@@ -39,7 +39,7 @@ class Listening:
 
     def _read(self, engine: Connected) -> None:
         raw = _raw.selene_event()
-        fast.selene_event_init(ctypes.byref(raw), ctypes.sizeof(raw))
+        raw.struct_size = ctypes.sizeof(raw)
         found, lost = ctypes.c_int32(), ctypes.c_uint64()
         place = ctypes.addressof(raw)
         arguments = (engine.handle, _raw.SELENE_NEVER, ctypes.byref(raw), ctypes.byref(found), ctypes.byref(lost))

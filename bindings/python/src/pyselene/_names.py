@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Self
 
+from . import _raw
+from ._errors import InvalidArgument
+from ._fault import Fault
+
 
 class Named(IntEnum):
     """Numbers of the library with the library's names."""
@@ -50,6 +54,19 @@ def truth(value: bool, what: str) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{what} must be a bool, not {type(value).__name__}")
     return value
+
+
+def said(number: int) -> int:
+    """A number for a field of the library whose 0 is a default that is not 0."""
+    return number or _raw.SELENE_NONE
+
+
+def above_zero(number: int, what: str, allowed: str) -> int:
+    """A number for a field of the library whose 0 is its default, but that may not be 0."""
+    if number:
+        return number
+    text = f"{what}: 0 is out of range, allowed are {allowed}"
+    raise InvalidArgument(_raw.SELENE_ERROR_INVALID_ARGUMENT, "INVALID_ARGUMENT", text, Fault(what, 0, allowed))
 
 
 def whole(value: int, what: str, limit: int = 1 << 64) -> int:

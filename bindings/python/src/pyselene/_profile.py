@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from . import _raw
-from ._library import fast
-from ._names import Named, truth
+from ._names import Named, said, truth
 from ._signal import Signal
 from ._terms import Kinds, kind_bits
 from ._time import Duration, duration_ns, show
@@ -207,10 +206,10 @@ class Profile:
 def raw_profile(profile: Profile) -> tuple[_raw.selene_profile, object]:
     """The structure of a profile, and what must live as long as it."""
     raw = _raw.selene_profile()
-    fast.selene_profile_init(ctypes.byref(raw), ctypes.sizeof(raw))
+    raw.struct_size = ctypes.sizeof(raw)
     raw.base = profile.base
     if profile.threshold is not None:
-        raw.threshold = _fits(profile.threshold, "threshold", 32)
+        raw.threshold = said(_fits(profile.threshold, "threshold", 32))
     found = [
         _raw.selene_rule(
             int(Factor.of(rule.factor, "factor")),

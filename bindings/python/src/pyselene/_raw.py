@@ -30,6 +30,7 @@ SELENE_MINUTE = 60000000000
 SELENE_HOUR = 3600000000000
 SELENE_DAY = 86400000000000
 SELENE_NEVER = 9223372036854775807
+SELENE_NONE = -1
 SELENE_UNLIMITED = 4294967295
 SELENE_RESPONSE_TIMES = 30
 SELENE_REASONS = 16
@@ -69,6 +70,27 @@ SELENE_ERROR_OUTCOME_UNKNOWN = 55
 SELENE_ERROR_STORE_MOVED = 56
 SELENE_ERROR_OWNER_AWAY = 57
 SELENE_ERROR_REFUSED = 58
+SELENE_NAMES_STATUS = 1
+SELENE_NAMES_KIND = 2
+SELENE_NAMES_SCHEDULE = 3
+SELENE_NAMES_PRIORITY = 4
+SELENE_NAMES_EXISTING = 5
+SELENE_NAMES_RECURRENCE = 6
+SELENE_NAMES_BACKOFF = 7
+SELENE_NAMES_CONSTRAINT = 8
+SELENE_NAMES_STATE = 9
+SELENE_NAMES_DISPOSITION = 10
+SELENE_NAMES_OUTCOME = 11
+SELENE_NAMES_STOP = 12
+SELENE_NAMES_REASON = 13
+SELENE_NAMES_EVENT = 14
+SELENE_NAMES_TROUBLE = 15
+SELENE_NAMES_PROFILE = 16
+SELENE_NAMES_SIGNAL = 17
+SELENE_NAMES_SOURCE = 18
+SELENE_NAMES_FACTOR = 19
+SELENE_NAMES_VERDICT = 20
+SELENE_NAMES_MEASURE = 21
 SELENE_UNIT_NONE = 0
 SELENE_UNIT_NUMBER = 1
 SELENE_UNIT_DURATION = 2
@@ -97,10 +119,10 @@ SELENE_TROUBLE_FLEET_CLOCK = 128
 SELENE_ADVANCE_HANDLERS = 1
 SELENE_ADVANCE_ONCE = 2
 SELENE_ADVANCE_RUNS = 4
-SELENE_SCHEDULE_DEFAULT = -1
-SELENE_SCHEDULE_STANDING = 0
+SELENE_SCHEDULE_DEFAULT = 0
 SELENE_SCHEDULE_ONCE = 1
 SELENE_SCHEDULE_PERIODIC = 2
+SELENE_SCHEDULE_STANDING = 3
 SELENE_PRIORITY_VERY_LOW = 1
 SELENE_PRIORITY_LOW = 2
 SELENE_PRIORITY_NORMAL = 3
@@ -114,20 +136,20 @@ SELENE_CONSTRAINT_IDLE = 16
 SELENE_CONSTRAINT_STORAGE_NOT_LOW = 32
 SELENE_CONSTRAINT_DISPLAY_OFF = 64
 SELENE_CONSTRAINT_NOT_ROAMING = 128
-SELENE_EXISTING_DEFAULT = -1
-SELENE_EXISTING_KEEP = 0
-SELENE_EXISTING_REPLACE = 1
-SELENE_EXISTING_UPDATE = 2
-SELENE_EXISTING_APPEND = 3
-SELENE_EXISTING_APPEND_OR_REPLACE = 4
-SELENE_EXISTING_SKIP = 5
+SELENE_EXISTING_DEFAULT = 0
+SELENE_EXISTING_KEEP = 1
+SELENE_EXISTING_REPLACE = 2
+SELENE_EXISTING_UPDATE = 3
+SELENE_EXISTING_APPEND = 4
+SELENE_EXISTING_APPEND_OR_REPLACE = 5
+SELENE_EXISTING_SKIP = 6
 SELENE_RECURRENCE_AFTER_COMPLETION = 0
 SELENE_RECURRENCE_ANCHORED = 1
 SELENE_RECURRENCE_CALENDAR = 2
-SELENE_BACKOFF_DEFAULT = -1
-SELENE_BACKOFF_NONE = 0
-SELENE_BACKOFF_LINEAR = 1
-SELENE_BACKOFF_EXPONENTIAL = 2
+SELENE_BACKOFF_DEFAULT = 0
+SELENE_BACKOFF_NONE = 1
+SELENE_BACKOFF_LINEAR = 2
+SELENE_BACKOFF_EXPONENTIAL = 3
 SELENE_DISPOSITION_ADDED = 0
 SELENE_DISPOSITION_REPLACED = 1
 SELENE_DISPOSITION_UPDATED = 2
@@ -249,8 +271,9 @@ SELENE_RIGHT_ENQUEUE = 4
 SELENE_RIGHT_WORK = 8
 SELENE_RIGHT_MANAGE = 16
 SELENE_RIGHT_ALL = 31
-SELENE_SERVER_USER_SAME = -1
-SELENE_SERVER_USER_ANY = -2
+SELENE_SERVER_DESCRIPTOR = 1
+SELENE_SERVER_USER_SAME = 0
+SELENE_SERVER_USER_ANY = -1
 SELENE_SIGNAL_BATTERY_LEVEL = 1
 SELENE_SIGNAL_EXTERNAL_POWER = 2
 SELENE_SIGNAL_LOW_POWER_MODE = 3
@@ -356,13 +379,14 @@ class selene_text(Structure):
     )
 
 
-class selene_fault(Structure):
+class selene_error(Structure):
     __slots__ = ()
     _fields_ = (
         ("struct_size", c_uint32),
         ("flags", c_uint32),
         ("status", c_int32),
         ("unit", c_int32),
+        ("message", selene_text),
         ("field", selene_text),
         ("subject", selene_text),
         ("found", selene_text),
@@ -381,17 +405,17 @@ class selene_options(Structure):
         ("flags", c_uint32),
         ("permitted", POINTER(selene_text)),
         ("permitted_count", c_uint64),
-        ("max_pending_refresh", c_uint32),
-        ("max_pending_processing", c_uint32),
+        ("max_pending_refresh", c_int64),
+        ("max_pending_processing", c_int64),
         ("minimum_backoff", c_int64),
         ("maximum_backoff", c_int64),
         ("minimum_interval_refresh", c_int64),
         ("minimum_interval_processing", c_int64),
         ("release_after", c_int64),
         ("backoff_jitter", c_uint32),
-        ("max_overrun_threads", c_uint32),
+        ("max_overrun_threads", c_int32),
         ("seed", c_uint64),
-        ("max_input_size", c_uint64),
+        ("max_input_size", c_int64),
         ("clock", selene_clock_fn),
         ("clock_context", c_void_p),
         ("clock_destroy", selene_destroy_fn),
@@ -410,7 +434,7 @@ class selene_options(Structure):
         ("expedited_quota", c_int64),
         ("thread_stack_size", c_uint64),
         ("wait_log_entries", c_uint64),
-        ("max_output_size", c_uint64),
+        ("max_output_size", c_int64),
         ("crash_pause", c_int64),
     )
 
@@ -1165,15 +1189,11 @@ class selene_node_info(Structure):
 
 #: Result and parameters of every function.
 SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "selene_version_number": (c_uint32, ()),
-    "selene_version_string": (c_char_p, ()),
+    "selene_version": (c_uint32, ()),
     "selene_free": (None, (c_void_p,)),
-    "selene_status_name": (c_char_p, (c_int32,)),
     "selene_status_message": (c_char_p, (c_int32,)),
-    "selene_status_detail": (c_char_p, ()),
-    "selene_status_fault": (POINTER(selene_fault), ()),
-    "selene_options_init": (c_int32, (POINTER(selene_options), c_uint32)),
-    "selene_scheduler_info_init": (c_int32, (POINTER(selene_scheduler_info), c_uint32)),
+    "selene_name": (c_char_p, (c_int32, c_int64)),
+    "selene_error_last": (POINTER(selene_error), ()),
     "selene_scheduler_open": (c_int32, (POINTER(selene_options), POINTER(c_uint64))),
     "selene_scheduler_drain": (c_int32, (c_uint64, c_int64)),
     "selene_scheduler_resume": (c_int32, (c_uint64,)),
@@ -1201,7 +1221,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         ),
     ),
     "selene_handler_unregister": (c_int32, (c_uint64, c_char_p, c_int64)),
-    "selene_task_init": (c_int32, (POINTER(selene_task), c_uint32)),
     "selene_task_register": (c_int32, (c_uint64, POINTER(selene_task), POINTER(c_int32))),
     "selene_task_register_batch": (
         c_int32,
@@ -1228,17 +1247,13 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_task_get_output": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_output)))),
     "selene_task_list": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
     "selene_task_list_state": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_task_ids)))),
-    "selene_explanation_init": (c_int32, (POINTER(selene_explanation), c_uint32)),
     "selene_task_explain": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_explanation))),
     "selene_task_waits": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_waits)))),
-    "selene_group_info_init": (c_int32, (POINTER(selene_group_info), c_uint32)),
     "selene_group_set_limit": (c_int32, (c_uint64, c_char_p, c_int64, c_uint32)),
     "selene_group_pause": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_group_resume": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_group_get": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(selene_group_info))),
     "selene_group_list": (c_int32, (c_uint64, POINTER(POINTER(selene_task_ids)))),
-    "selene_run_info_init": (c_int32, (POINTER(selene_run_info), c_uint32)),
-    "selene_window_init": (c_int32, (POINTER(selene_window), c_uint32)),
     "selene_cycle_begin": (c_int32, (c_uint64, POINTER(selene_window), POINTER(c_uint64))),
     "selene_cycle_next": (c_int32, (c_uint64, POINTER(c_int32), POINTER(selene_run_info), POINTER(c_int64))),
     "selene_cycle_end": (c_int32, (c_uint64, POINTER(POINTER(selene_report)))),
@@ -1292,20 +1307,15 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_condition_get": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(c_int32))),
     "selene_condition_list": (c_int32, (c_uint64, POINTER(POINTER(selene_task_ids)))),
     "selene_condition_missing": (c_int32, (c_uint64, c_char_p, c_int64, POINTER(POINTER(selene_task_ids)))),
-    "selene_event_init": (c_int32, (POINTER(selene_event), c_uint32)),
     "selene_scheduler_observe": (c_int32, (c_uint64, selene_event_fn, c_void_p, selene_destroy_fn)),
     "selene_events_open": (c_int32, (c_uint64, c_uint64, POINTER(c_int32))),
     "selene_events_next": (c_int32, (c_uint64, c_int64, POINTER(selene_event), POINTER(c_int32), POINTER(c_uint64))),
     "selene_events_close": (c_int32, (c_uint64,)),
     "selene_log_set": (c_int32, (selene_log_fn, c_void_p, selene_destroy_fn)),
-    "selene_store_findings_init": (c_int32, (POINTER(selene_store_findings), c_uint32)),
     "selene_store_get": (c_int32, (c_uint64, POINTER(POINTER(selene_store_info)))),
     "selene_store_backup": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_store_check": (c_int32, (c_char_p, c_int64, POINTER(selene_store_findings))),
     "selene_store_salvage": (c_int32, (c_char_p, c_int64, c_char_p, c_int64, POINTER(selene_store_findings))),
-    "selene_server_options_init": (c_int32, (POINTER(selene_server_options), c_uint32)),
-    "selene_connect_options_init": (c_int32, (POINTER(selene_connect_options), c_uint32)),
-    "selene_server_info_init": (c_int32, (POINTER(selene_server_info), c_uint32)),
     "selene_server_start": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64))),
     "selene_server_open": (c_int32, (c_uint64, POINTER(selene_server_options), POINTER(c_uint64), POINTER(c_int32))),
     "selene_server_step": (c_int32, (c_uint64, POINTER(c_int64))),
@@ -1313,23 +1323,18 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_client_list": (c_int32, (c_uint64, POINTER(POINTER(selene_clients)))),
     "selene_server_close": (c_int32, (c_uint64,)),
     "selene_scheduler_connect": (c_int32, (POINTER(selene_connect_options), POINTER(c_uint64))),
-    "selene_signal_init": (c_int32, (POINTER(selene_signal), c_uint32)),
     "selene_signal_set": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
     "selene_signal_clear": (c_int32, (c_uint64, c_int32)),
     "selene_signal_get": (c_int32, (c_uint64, c_int32, POINTER(selene_signal))),
-    "selene_profile_init": (c_int32, (POINTER(selene_profile), c_uint32)),
     "selene_governor_set_profile": (c_int32, (c_uint64, POINTER(selene_profile))),
     "selene_governor_ask": (c_int32, (c_uint64, c_int32, c_uint32, POINTER(POINTER(selene_decision)))),
     "selene_governor_last": (c_int32, (c_uint64, c_int32, POINTER(POINTER(selene_decision)))),
-    "selene_balance_init": (c_int32, (POINTER(selene_balance), c_uint32)),
     "selene_ledger_get": (c_int32, (c_uint64, c_int32, POINTER(selene_balance))),
     "selene_ledger_report": (c_int32, (c_uint64, c_int32, c_int64, c_int64)),
     "selene_use_report": (c_int32, (c_uint64, c_int64, c_int64)),
     "selene_governor_forecast": (c_int32, (c_uint64, c_int32, POINTER(selene_forecast), c_uint64, POINTER(c_uint64))),
     "selene_trace_record": (c_int32, (c_uint64, c_char_p, c_int64)),
-    "selene_trace_stop": (c_int32, (c_uint64,)),
     "selene_trace_replay": (c_int32, (c_char_p, c_int64, POINTER(c_uint64), POINTER(c_uint64))),
-    "selene_driver_init": (c_int32, (POINTER(selene_driver), c_uint32)),
     "selene_driver_start": (c_int32, (c_uint64, POINTER(selene_driver))),
     "selene_driver_open": (c_int32, (c_uint64, POINTER(selene_driver), POINTER(c_int32))),
     "selene_driver_step": (c_int32, (c_uint64, POINTER(c_uint64), POINTER(c_int64))),
@@ -1337,9 +1342,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_driver_stop": (c_int32, (c_uint64, c_int64)),
     "selene_task_launch": (c_int32, (c_uint64, c_char_p, c_int64)),
     "selene_task_expire": (c_int32, (c_uint64, c_char_p, c_int64)),
-    "selene_node_request_init": (c_int32, (POINTER(selene_node_request), c_uint32)),
-    "selene_node_options_init": (c_int32, (POINTER(selene_node_options), c_uint32)),
-    "selene_node_info_init": (c_int32, (POINTER(selene_node_info), c_uint32)),
     "selene_node_open": (c_int32, (c_uint64, POINTER(selene_node_options), POINTER(c_int32))),
     "selene_node_step": (c_int32, (c_uint64, POINTER(selene_node_request), POINTER(c_int64))),
     "selene_node_wait": (c_int32, (c_uint64, c_int64, POINTER(c_int32))),
@@ -1351,22 +1353,6 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "selene_node_close": (c_int32, (c_uint64,)),
     "selene_run_fence": (c_int32, (c_uint64, POINTER(c_int64), POINTER(c_int64))),
     "selene_run_decided_by_host": (c_int32, (c_uint64,)),
-    "selene_kind_name": (c_char_p, (c_int32,)),
-    "selene_schedule_name": (c_char_p, (c_int32,)),
-    "selene_state_name": (c_char_p, (c_int32,)),
-    "selene_outcome_name": (c_char_p, (c_int32,)),
-    "selene_stop_name": (c_char_p, (c_int32,)),
-    "selene_disposition_name": (c_char_p, (c_int32,)),
-    "selene_reason_name": (c_char_p, (c_int32,)),
-    "selene_event_name": (c_char_p, (c_int32,)),
-    "selene_trouble_name": (c_char_p, (c_int32,)),
-    "selene_constraint_name": (c_char_p, (c_uint32,)),
-    "selene_signal_name": (c_char_p, (c_int32,)),
-    "selene_source_name": (c_char_p, (c_int32,)),
-    "selene_factor_name": (c_char_p, (c_int32,)),
-    "selene_verdict_name": (c_char_p, (c_int32,)),
-    "selene_measure_name": (c_char_p, (c_int32,)),
-    "selene_profile_name": (c_char_p, (c_int32,)),
 }
 
 
@@ -1374,15 +1360,11 @@ class Functions:
     """Every function of the library, with its types."""
 
     __slots__ = (
-        "selene_version_number",
-        "selene_version_string",
+        "selene_version",
         "selene_free",
-        "selene_status_name",
         "selene_status_message",
-        "selene_status_detail",
-        "selene_status_fault",
-        "selene_options_init",
-        "selene_scheduler_info_init",
+        "selene_name",
+        "selene_error_last",
         "selene_scheduler_open",
         "selene_scheduler_drain",
         "selene_scheduler_resume",
@@ -1399,7 +1381,6 @@ class Functions:
         "selene_scheduler_reset",
         "selene_handler_register",
         "selene_handler_unregister",
-        "selene_task_init",
         "selene_task_register",
         "selene_task_register_batch",
         "selene_task_cancel",
@@ -1417,17 +1398,13 @@ class Functions:
         "selene_task_get_output",
         "selene_task_list",
         "selene_task_list_state",
-        "selene_explanation_init",
         "selene_task_explain",
         "selene_task_waits",
-        "selene_group_info_init",
         "selene_group_set_limit",
         "selene_group_pause",
         "selene_group_resume",
         "selene_group_get",
         "selene_group_list",
-        "selene_run_info_init",
-        "selene_window_init",
         "selene_cycle_begin",
         "selene_cycle_next",
         "selene_cycle_end",
@@ -1460,20 +1437,15 @@ class Functions:
         "selene_condition_get",
         "selene_condition_list",
         "selene_condition_missing",
-        "selene_event_init",
         "selene_scheduler_observe",
         "selene_events_open",
         "selene_events_next",
         "selene_events_close",
         "selene_log_set",
-        "selene_store_findings_init",
         "selene_store_get",
         "selene_store_backup",
         "selene_store_check",
         "selene_store_salvage",
-        "selene_server_options_init",
-        "selene_connect_options_init",
-        "selene_server_info_init",
         "selene_server_start",
         "selene_server_open",
         "selene_server_step",
@@ -1481,23 +1453,18 @@ class Functions:
         "selene_client_list",
         "selene_server_close",
         "selene_scheduler_connect",
-        "selene_signal_init",
         "selene_signal_set",
         "selene_signal_clear",
         "selene_signal_get",
-        "selene_profile_init",
         "selene_governor_set_profile",
         "selene_governor_ask",
         "selene_governor_last",
-        "selene_balance_init",
         "selene_ledger_get",
         "selene_ledger_report",
         "selene_use_report",
         "selene_governor_forecast",
         "selene_trace_record",
-        "selene_trace_stop",
         "selene_trace_replay",
-        "selene_driver_init",
         "selene_driver_start",
         "selene_driver_open",
         "selene_driver_step",
@@ -1505,9 +1472,6 @@ class Functions:
         "selene_driver_stop",
         "selene_task_launch",
         "selene_task_expire",
-        "selene_node_request_init",
-        "selene_node_options_init",
-        "selene_node_info_init",
         "selene_node_open",
         "selene_node_step",
         "selene_node_wait",
@@ -1519,33 +1483,13 @@ class Functions:
         "selene_node_close",
         "selene_run_fence",
         "selene_run_decided_by_host",
-        "selene_kind_name",
-        "selene_schedule_name",
-        "selene_state_name",
-        "selene_outcome_name",
-        "selene_stop_name",
-        "selene_disposition_name",
-        "selene_reason_name",
-        "selene_event_name",
-        "selene_trouble_name",
-        "selene_constraint_name",
-        "selene_signal_name",
-        "selene_source_name",
-        "selene_factor_name",
-        "selene_verdict_name",
-        "selene_measure_name",
-        "selene_profile_name",
     )
 
-    selene_version_number: Any
-    selene_version_string: Any
+    selene_version: Any
     selene_free: Any
-    selene_status_name: Any
     selene_status_message: Any
-    selene_status_detail: Any
-    selene_status_fault: Any
-    selene_options_init: Any
-    selene_scheduler_info_init: Any
+    selene_name: Any
+    selene_error_last: Any
     selene_scheduler_open: Any
     selene_scheduler_drain: Any
     selene_scheduler_resume: Any
@@ -1562,7 +1506,6 @@ class Functions:
     selene_scheduler_reset: Any
     selene_handler_register: Any
     selene_handler_unregister: Any
-    selene_task_init: Any
     selene_task_register: Any
     selene_task_register_batch: Any
     selene_task_cancel: Any
@@ -1580,17 +1523,13 @@ class Functions:
     selene_task_get_output: Any
     selene_task_list: Any
     selene_task_list_state: Any
-    selene_explanation_init: Any
     selene_task_explain: Any
     selene_task_waits: Any
-    selene_group_info_init: Any
     selene_group_set_limit: Any
     selene_group_pause: Any
     selene_group_resume: Any
     selene_group_get: Any
     selene_group_list: Any
-    selene_run_info_init: Any
-    selene_window_init: Any
     selene_cycle_begin: Any
     selene_cycle_next: Any
     selene_cycle_end: Any
@@ -1623,20 +1562,15 @@ class Functions:
     selene_condition_get: Any
     selene_condition_list: Any
     selene_condition_missing: Any
-    selene_event_init: Any
     selene_scheduler_observe: Any
     selene_events_open: Any
     selene_events_next: Any
     selene_events_close: Any
     selene_log_set: Any
-    selene_store_findings_init: Any
     selene_store_get: Any
     selene_store_backup: Any
     selene_store_check: Any
     selene_store_salvage: Any
-    selene_server_options_init: Any
-    selene_connect_options_init: Any
-    selene_server_info_init: Any
     selene_server_start: Any
     selene_server_open: Any
     selene_server_step: Any
@@ -1644,23 +1578,18 @@ class Functions:
     selene_client_list: Any
     selene_server_close: Any
     selene_scheduler_connect: Any
-    selene_signal_init: Any
     selene_signal_set: Any
     selene_signal_clear: Any
     selene_signal_get: Any
-    selene_profile_init: Any
     selene_governor_set_profile: Any
     selene_governor_ask: Any
     selene_governor_last: Any
-    selene_balance_init: Any
     selene_ledger_get: Any
     selene_ledger_report: Any
     selene_use_report: Any
     selene_governor_forecast: Any
     selene_trace_record: Any
-    selene_trace_stop: Any
     selene_trace_replay: Any
-    selene_driver_init: Any
     selene_driver_start: Any
     selene_driver_open: Any
     selene_driver_step: Any
@@ -1668,9 +1597,6 @@ class Functions:
     selene_driver_stop: Any
     selene_task_launch: Any
     selene_task_expire: Any
-    selene_node_request_init: Any
-    selene_node_options_init: Any
-    selene_node_info_init: Any
     selene_node_open: Any
     selene_node_step: Any
     selene_node_wait: Any
@@ -1682,22 +1608,6 @@ class Functions:
     selene_node_close: Any
     selene_run_fence: Any
     selene_run_decided_by_host: Any
-    selene_kind_name: Any
-    selene_schedule_name: Any
-    selene_state_name: Any
-    selene_outcome_name: Any
-    selene_stop_name: Any
-    selene_disposition_name: Any
-    selene_reason_name: Any
-    selene_event_name: Any
-    selene_trouble_name: Any
-    selene_constraint_name: Any
-    selene_signal_name: Any
-    selene_source_name: Any
-    selene_factor_name: Any
-    selene_verdict_name: Any
-    selene_measure_name: Any
-    selene_profile_name: Any
 
     def __init__(self, library: CDLL) -> None:
         for name, (result, parameters) in SIGNATURES.items():

@@ -17,7 +17,7 @@ from ._event import Event, EventStream, Mailbox, Subscription
 from ._governor import Governor
 from ._info import SchedulerInfo, scheduler_info
 from ._library import encode, fast, library, out_pointer
-from ._names import texts, truth, whole
+from ._names import above_zero, said, texts, truth, whole
 from ._scheduler_cycles import CycleCalls
 from ._server import Client, Peer, Server, clients_of
 from ._signals import Signals
@@ -124,7 +124,7 @@ class Scheduler(CycleCalls):
         if clock is not None and not callable(clock):
             raise TypeError(f"clock must be callable, not {type(clock).__name__}")
         raw = _raw.selene_options()
-        fast.selene_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
+        raw.struct_size = ctypes.sizeof(raw)
         for what, wanted, bit in (
             ("hold", hold, _raw.SELENE_OPTIONS_HOLD),
             ("observed_range", observed_range, _raw.SELENE_OPTIONS_OBSERVED_RANGE),
@@ -141,23 +141,25 @@ class Scheduler(CycleCalls):
             raw.permitted_count = len(listed)
         raw.max_pending_refresh = _limit(max_pending_refresh, "max_pending_refresh")
         raw.max_pending_processing = _limit(max_pending_processing, "max_pending_processing")
-        raw.minimum_backoff = duration_ns(minimum_backoff, "minimum_backoff")
-        raw.maximum_backoff = duration_ns(maximum_backoff, "maximum_backoff")
+        raw.minimum_backoff = said(duration_ns(minimum_backoff, "minimum_backoff"))
+        raw.maximum_backoff = said(duration_ns(maximum_backoff, "maximum_backoff"))
         raw.minimum_interval_refresh = duration_ns(minimum_interval_refresh, "minimum_interval_refresh")
         raw.minimum_interval_processing = duration_ns(minimum_interval_processing, "minimum_interval_processing")
-        raw.release_after = duration_ns(release_after, "release_after")
-        raw.stop_grace = duration_ns(stop_grace, "stop_grace")
-        raw.crash_pause = duration_ns(crash_pause, "crash_pause")
+        raw.release_after = said(duration_ns(release_after, "release_after"))
+        raw.stop_grace = said(duration_ns(stop_grace, "stop_grace"))
+        raw.crash_pause = said(duration_ns(crash_pause, "crash_pause"))
         raw.expedited_quota = (
-            _raw.SELENE_NEVER if expedited_quota is None else duration_ns(expedited_quota, "expedited_quota")
+            _raw.SELENE_NEVER if expedited_quota is None else said(duration_ns(expedited_quota, "expedited_quota"))
         )
         raw.backoff_jitter = whole(backoff_jitter, "backoff_jitter", 1 << 32)
-        raw.max_overrun_threads = whole(max_overrun_threads, "max_overrun_threads", 1 << 32)
-        raw.max_overrun_per_handler = whole(max_overrun_per_handler, "max_overrun_per_handler", 1 << 32)
+        raw.max_overrun_threads = said(whole(max_overrun_threads, "max_overrun_threads", 1 << 31))
+        raw.max_overrun_per_handler = above_zero(
+            whole(max_overrun_per_handler, "max_overrun_per_handler", 1 << 32), "max_overrun_per_handler", "1 … 1024"
+        )
         raw.seed = whole(seed, "seed")
-        raw.wait_log_entries = whole(wait_log_entries, "wait_log_entries")
-        raw.max_input_size = whole(max_input_size, "max_input_size")
-        raw.max_output_size = whole(max_output_size, "max_output_size")
+        raw.wait_log_entries = above_zero(whole(wait_log_entries, "wait_log_entries"), "wait_log_entries", "16 … 65536")
+        raw.max_input_size = said(whole(max_input_size, "max_input_size", 1 << 63))
+        raw.max_output_size = said(whole(max_output_size, "max_output_size", 1 << 63))
         name = b"" if path is None else path_bytes(path)
         if path is not None and not name:
             raise ValueError("path is empty; None keeps the tasks in memory")
@@ -512,7 +514,7 @@ class Scheduler(CycleCalls):
 
 
 def _limit(value: int | None, what: str) -> int:
-    return _raw.SELENE_UNLIMITED if value is None else whole(value, what, _raw.SELENE_UNLIMITED)
+    return _raw.SELENE_UNLIMITED if value is None else said(whole(value, what, _raw.SELENE_UNLIMITED))
 
 
 _EMPTY = ctypes.pointer(_raw.selene_text())

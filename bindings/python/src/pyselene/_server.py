@@ -14,8 +14,8 @@ from typing import Literal, NoReturn, Self, TypeAlias
 from . import _raw
 from ._engine import Engine
 from ._errors import Busy, Forked, InvalidHandle
-from ._library import fast, layout, library
-from ._names import whole
+from ._library import layout, library
+from ._names import above_zero, said, whole
 from ._store import Path, path_bytes
 from ._time import Duration, duration_ns
 
@@ -146,7 +146,7 @@ class Server:
         thread: bool,
     ) -> None:
         raw = _raw.selene_server_options()
-        fast.selene_server_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
+        raw.struct_size = ctypes.sizeof(raw)
         if path is not None:
             name = path_bytes(path)
             if not name:
@@ -162,10 +162,12 @@ class Server:
             rule.rights = peer.bits
         raw.rules = ctypes.cast(rules, ctypes.POINTER(_raw.selene_peer_rule))
         raw.rule_count = len(peers)
-        raw.mode = whole(mode, "mode", 1 << 32)
-        raw.max_clients = whole(max_clients, "max_clients", 1 << 32)
-        raw.descriptor = -1 if descriptor is None else whole(descriptor, "descriptor", 1 << 31)
-        raw.adopt = duration_ns(adopt, "adopt")
+        raw.mode = above_zero(whole(mode, "mode", 1 << 32), "mode", "1 … 511")
+        raw.max_clients = above_zero(whole(max_clients, "max_clients", 1 << 32), "max_clients", "1 … 65536")
+        if descriptor is not None:
+            raw.flags = _raw.SELENE_SERVER_DESCRIPTOR
+            raw.descriptor = whole(descriptor, "descriptor", 1 << 31)
+        raw.adopt = said(duration_ns(adopt, "adopt"))
         handle, fd = ctypes.c_uint64(), ctypes.c_int32(-1)
         to = (engine.handle, ctypes.byref(raw), ctypes.byref(handle))
         if thread:

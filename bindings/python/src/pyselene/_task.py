@@ -9,7 +9,7 @@ from . import _raw
 from ._arguments import packed
 from ._calendar import calendar_of
 from ._fields import TaskInfo, TaskRow, check, pack, told
-from ._library import fast, read
+from ._library import read
 from ._terms import Schedule
 
 
@@ -86,7 +86,7 @@ def raw_task(task: Task) -> _raw.selene_task:
     if not isinstance(task, Task):
         raise TypeError(f"task must be a Task, not {type(task).__name__}")
     raw = _raw.selene_task()
-    fast.selene_task_init(ctypes.byref(raw), _SIZE)
+    raw.struct_size = _SIZE
     pack(raw, task)
     if raw.recurrence == _raw.SELENE_RECURRENCE_CALENDAR:
         # Counts only where nothing says the next instant, as in a simulation.

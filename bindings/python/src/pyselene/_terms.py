@@ -229,7 +229,7 @@ def told_bytes(address: int, length: int) -> bytes:
 
 def told_backoff(policy: int, delay: int) -> Backoff:
     """The backoff of the library's numbers."""
-    return _BACKOFFS[policy](seconds(delay))
+    return _BACKOFFS[policy - 1](seconds(delay))
 
 
 def why_failed(info: Any) -> str:

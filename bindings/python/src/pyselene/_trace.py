@@ -29,7 +29,7 @@ class Trace:
         if not self._over:
             self._over = True
             if not self._engine.closed:
-                self._engine.check(library.selene_trace_stop(self._engine.handle))
+                self._engine.check(library.selene_trace_record(self._engine.handle, None, 0))
 
     def __enter__(self) -> Self:
         return self

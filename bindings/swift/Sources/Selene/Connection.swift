@@ -18,10 +18,9 @@ public struct Connection: Sendable {
 
   func open() throws(SeleneError) -> selene_scheduler {
     let lent = Lent()
-    var raw = selene_connect_options()
-    try check(selene_connect_options_init(&raw, size(of: selene_connect_options.self)))
+    var raw = selene_connect_options.empty
     (raw.path, raw.pool) = (lent.text(path), lent.text(pool ?? ""))
-    (raw.wait, raw.timeout) = (wait.nanoseconds, timeout.nanoseconds)
+    (raw.wait, raw.timeout) = (wait.nanoseconds, timeout.said)
     var handle: selene_scheduler = 0
     let status = selene_scheduler_connect(&raw, &handle)
     withExtendedLifetime(lent) {}

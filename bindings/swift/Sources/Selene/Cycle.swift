@@ -29,7 +29,7 @@ public final class Cycle: Sendable {
     try core.enter()
     defer { core.leave() }
     var info = selene_run_info()
-    info.struct_size = size(of: selene_run_info.self)
+    info.struct_size = UInt32(MemoryLayout<selene_run_info>.size)
     var step: Int32 = 0
     var wakeAt: Int64 = SELENE_NEVER
     try check(selene_cycle_next(handle, &step, &info, &wakeAt))

@@ -29,9 +29,9 @@ public struct SeleneError: Error, Hashable, Sendable, CustomStringConvertible {
 /// Throws what the last call, on this thread, was refused for.
 func check(_ status: selene_status) throws(SeleneError) {
   guard status != SELENE_OK else { return }
-  let fault = selene_status_fault().pointee
+  let fault = selene_error_last().pointee
   throw SeleneError(
-    status: Status(rawValue: status), detail: String(cString: selene_status_detail()), field: fault.field.string,
+    status: Status(rawValue: status), detail: fault.message.string, field: fault.field.string,
     found: fault.found.string, allowed: fault.allowed.string)
 }
 

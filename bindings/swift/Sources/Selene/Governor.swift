@@ -42,8 +42,7 @@ public struct Decision: Hashable, Sendable {
 extension Scheduler {
   /// Says what the governor asks for from now on, before the driver opens a window. It is not stored.
   public func setProfile(_ profile: Profile) throws(SeleneError) {
-    var raw = selene_profile()
-    try check(selene_profile_init(&raw, size(of: selene_profile.self)))
+    var raw = selene_profile.empty
     raw.base = profile.rawValue
     try check(selene_governor_set_profile(handle, &raw))
   }

@@ -53,11 +53,11 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let `internal` = Status(rawValue: 30)
   /// The store cannot be opened or made: a directory, no such folder, no permission, read-only.
   public static let storeCannotOpen = Status(rawValue: 48)
-  /// Another scheduler, in this process or another, has the store open; the detail names the process.
+  /// Another scheduler, in this process or another, has the store open; the message names the process.
   public static let storeLocked = Status(rawValue: 49)
   /// The file is damaged; selene_store_salvage saves what can be read.
   public static let storeCorrupt = Status(rawValue: 50)
-  /// The file is not a Selene store, or that of another application (option owner); the detail names both.
+  /// The file is not a Selene store, or that of another application (option owner); the message names both.
   public static let storeForeign = Status(rawValue: 51)
   /// The store was written by a newer version of this library.
   public static let storeNewer = Status(rawValue: 52)
@@ -145,21 +145,21 @@ public struct Schedule: RawRepresentable, Hashable, Sendable, CustomStringConver
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// By period: periodic with one, else once.
-  public static let `default` = Schedule(rawValue: -1)
-  /// A candidate in every window, for ever.
-  public static let standing = Schedule(rawValue: 0)
+  public static let `default` = Schedule(rawValue: 0)
   /// Until it succeeds, is abandoned, or its attempts are used up.
   public static let once = Schedule(rawValue: 1)
   /// Once a period.
   public static let periodic = Schedule(rawValue: 2)
+  /// A candidate in every window, for ever.
+  public static let standing = Schedule(rawValue: 3)
 
   /// Its name in the header, or its number.
   public var description: String {
     switch rawValue {
-    case -1: "default"
-    case 0: "standing"
+    case 0: "default"
     case 1: "once"
     case 2: "periodic"
+    case 3: "standing"
     default: "\(rawValue)"
     }
   }
@@ -206,30 +206,30 @@ public struct Existing: RawRepresentable, Hashable, Sendable, CustomStringConver
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// By schedule: keep for once tasks, update for the others.
-  public static let `default` = Existing(rawValue: -1)
+  public static let `default` = Existing(rawValue: 0)
   /// The old record stays exactly as it is.
-  public static let keep = Existing(rawValue: 0)
+  public static let keep = Existing(rawValue: 1)
   /// The old one and all waiting behind it are cancelled (a run in flight is stopped); a new one starts.
-  public static let replace = Existing(rawValue: 1)
+  public static let replace = Existing(rawValue: 2)
   /// The definition is replaced, history is kept.
-  public static let update = Existing(rawValue: 2)
+  public static let update = Existing(rawValue: 3)
   /// Waits until the one before it succeeds; if that fails or is cancelled, so is this.
-  public static let append = Existing(rawValue: 3)
+  public static let append = Existing(rawValue: 4)
   /// The same, but starts also after a failure.
-  public static let appendOrReplace = Existing(rawValue: 4)
+  public static let appendOrReplace = Existing(rawValue: 5)
   /// As KEEP; also what has succeeded stays as it is while its record is there, and what has ended while a task that comes after it needs it: the disposition is then KEPT.
-  public static let skip = Existing(rawValue: 5)
+  public static let skip = Existing(rawValue: 6)
 
   /// Its name in the header, or its number.
   public var description: String {
     switch rawValue {
-    case -1: "default"
-    case 0: "keep"
-    case 1: "replace"
-    case 2: "update"
-    case 3: "append"
-    case 4: "append_or_replace"
-    case 5: "skip"
+    case 0: "default"
+    case 1: "keep"
+    case 2: "replace"
+    case 3: "update"
+    case 4: "append"
+    case 5: "append_or_replace"
+    case 6: "skip"
     default: "\(rawValue)"
     }
   }
@@ -270,21 +270,21 @@ public struct Backoff: RawRepresentable, Hashable, Sendable, CustomStringConvert
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// By schedule: none for standing, exponential for the others.
-  public static let `default` = Backoff(rawValue: -1)
+  public static let `default` = Backoff(rawValue: 0)
   /// 0.
-  public static let none = Backoff(rawValue: 0)
+  public static let none = Backoff(rawValue: 1)
   /// d * n.
-  public static let linear = Backoff(rawValue: 1)
+  public static let linear = Backoff(rawValue: 2)
   /// d * 2^(n-1).
-  public static let exponential = Backoff(rawValue: 2)
+  public static let exponential = Backoff(rawValue: 3)
 
   /// Its name in the header, or its number.
   public var description: String {
     switch rawValue {
-    case -1: "default"
-    case 0: "none"
-    case 1: "linear"
-    case 2: "exponential"
+    case 0: "default"
+    case 1: "none"
+    case 2: "linear"
+    case 3: "exponential"
     default: "\(rawValue)"
     }
   }

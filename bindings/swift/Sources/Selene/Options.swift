@@ -2,7 +2,30 @@
 
 import CSelene
 
-func size<T>(of type: T.Type) -> UInt32 { UInt32(MemoryLayout<T>.size) }
+/// A struct of the header.
+protocol Sized {
+  init()
+  var struct_size: UInt32 { get set }
+}
+
+extension Sized {
+  /// One with all defaults.
+  static var empty: Self {
+    var made = Self()
+    made.struct_size = UInt32(MemoryLayout<Self>.size)
+    return made
+  }
+}
+
+extension selene_options: Sized {}
+extension selene_task: Sized {}
+extension selene_window: Sized {}
+extension selene_driver: Sized {}
+extension selene_profile: Sized {}
+extension selene_server_options: Sized {}
+extension selene_connect_options: Sized {}
+extension selene_explanation: Sized {}
+extension selene_group_info: Sized {}
 
 /// How a scheduler is opened.
 public struct Options: Sendable {
@@ -57,8 +80,7 @@ public struct Options: Sendable {
 
   func open() throws(SeleneError) -> selene_scheduler {
     let lent = Lent()
-    var raw = selene_options()
-    try check(selene_options_init(&raw, size(of: selene_options.self)))
+    var raw = selene_options.empty
     if let path {
       guard !path.isEmpty else {
         throw SeleneError(
@@ -70,18 +92,18 @@ public struct Options: Sendable {
     if let permitted {
       (raw.permitted, raw.permitted_count) = (lent.texts(permitted), UInt64(permitted.count))
     }
-    raw.max_pending_refresh = maxPendingRefresh ?? SELENE_UNLIMITED
-    raw.max_pending_processing = maxPendingProcessing ?? SELENE_UNLIMITED
-    raw.minimum_backoff = minimumBackoff.nanoseconds
-    raw.maximum_backoff = maximumBackoff.nanoseconds
+    raw.max_pending_refresh = maxPendingRefresh.map { said(UInt64($0)) } ?? 0
+    raw.max_pending_processing = maxPendingProcessing.map { said(UInt64($0)) } ?? 0
+    raw.minimum_backoff = minimumBackoff.said
+    raw.maximum_backoff = maximumBackoff.said
     raw.backoff_jitter = backoffJitter
     raw.minimum_interval_refresh = minimumIntervalRefresh.nanoseconds
     raw.minimum_interval_processing = minimumIntervalProcessing.nanoseconds
-    raw.stop_grace = stopGrace.nanoseconds
-    raw.crash_pause = crashPause.nanoseconds
-    raw.expedited_quota = expeditedQuota.nanoseconds
-    raw.max_input_size = maxInputSize
-    raw.max_output_size = maxOutputSize
+    raw.stop_grace = stopGrace.said
+    raw.crash_pause = crashPause.said
+    raw.expedited_quota = expeditedQuota.said
+    raw.max_input_size = said(maxInputSize)
+    raw.max_output_size = said(maxOutputSize)
     raw.seed = seed
     let flags: [(Bool, Int)] = [
       (hold, Int(SELENE_OPTIONS_HOLD)), (observedRange, Int(SELENE_OPTIONS_OBSERVED_RANGE)),
@@ -123,11 +145,10 @@ public struct Window: Sendable {
   }
 
   func raw(_ lent: Lent) -> selene_window {
-    var raw = selene_window()
-    selene_window_init(&raw, size(of: selene_window.self))
-    raw.budget = budget.nanoseconds
-    if let reserve { raw.reserve = reserve.notNegative }
-    (raw.kinds, raw.lanes) = (kinds.rawValue, lanes)
+    var raw = selene_window.empty
+    raw.budget = budget.said
+    if let reserve { raw.reserve = reserve.said }
+    (raw.kinds, raw.lanes) = (kinds.rawValue, said(lanes))
     if strictFit { raw.flags |= UInt32(SELENE_WINDOW_STRICT_FIT) }
     if frozen { raw.flags |= UInt32(SELENE_WINDOW_FROZEN) }
     raw.task = lent.text(task ?? "")
@@ -164,11 +185,12 @@ public struct Driver: Sendable {
   }
 
   var raw: selene_driver {
-    var raw = selene_driver()
-    selene_driver_init(&raw, size(of: selene_driver.self))
+    var raw = selene_driver.empty
     (raw.refresh_budget, raw.processing_budget) = (refreshBudget.nanoseconds, processingBudget.nanoseconds)
-    (raw.refresh_lanes, raw.processing_lanes, raw.kinds) = (refreshLanes, processingLanes, kinds.rawValue)
-    if let reserve { raw.reserve = reserve.notNegative }
+    (raw.refresh_lanes, raw.processing_lanes, raw.kinds) = (
+      said(refreshLanes), said(processingLanes), kinds.rawValue
+    )
+    if let reserve { raw.reserve = reserve.said }
     raw.every = every.nanoseconds
     if strictFit { raw.flags |= UInt32(SELENE_DRIVER_STRICT_FIT) }
     if together { raw.flags |= UInt32(SELENE_DRIVER_TOGETHER) }

@@ -58,8 +58,7 @@ public final class Scheduler: Sendable {
   /// Lets other processes of this user connect until it is closed: at a path, or at the store's and "-sock".
   public func serve(at path: String? = nil) throws(SeleneError) {
     let lent = Lent()
-    var raw = selene_server_options()
-    try check(selene_server_options_init(&raw, size(of: selene_server_options.self)))
+    var raw = selene_server_options.empty
     raw.path = lent.text(path ?? "")
     var server: selene_server = 0
     let status = selene_server_start(handle, &raw, &server)
@@ -387,8 +386,7 @@ public final class Scheduler: Sendable {
 
   /// Says why a task does not run now.
   public func explain(_ id: String) throws(SeleneError) -> Explanation {
-    var raw = selene_explanation()
-    selene_explanation_init(&raw, size(of: selene_explanation.self))
+    var raw = selene_explanation.empty
     try named(id) { selene_task_explain(handle, $0, $1, &raw) }
     return Explanation(raw)
   }
@@ -487,8 +485,7 @@ public final class Scheduler: Sendable {
 
   /// A group; `notFound`: nothing of it is set, no task of it waits and none runs.
   public func group(_ name: String) throws(SeleneError) -> GroupInfo {
-    var raw = selene_group_info()
-    selene_group_info_init(&raw, size(of: selene_group_info.self))
+    var raw = selene_group_info.empty
     try named(name) { selene_group_get(handle, $0, $1, &raw) }
     return GroupInfo(limit: raw.limit, isPaused: raw.paused != 0, running: raw.running, waiting: raw.waiting)
   }

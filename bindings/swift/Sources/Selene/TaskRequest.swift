@@ -87,17 +87,16 @@ public struct TaskRequest: Sendable {
   }
 
   func raw(_ lent: Lent) -> selene_task {
-    var raw = selene_task()
-    selene_task_init(&raw, size(of: selene_task.self))
+    var raw = selene_task.empty
     (raw.id, raw.handler, raw.group) = (lent.text(id), lent.text(handler ?? ""), lent.text(group ?? ""))
     (raw.kind, raw.schedule, raw.priority) = (kind.rawValue, schedule.rawValue, priority.rawValue)
     (raw.existing, raw.recurrence, raw.backoff) = (existing.rawValue, recurrence.rawValue, backoff.rawValue)
-    (raw.backoff_delay, raw.response_window) = (backoffDelay.nanoseconds, responseWindow)
+    (raw.backoff_delay, raw.response_window) = (backoffDelay.said, said(responseWindow))
     (raw.max_attempts, raw.constraints) = (maxAttempts, constraints.rawValue)
     (raw.tags, raw.tag_count) = (lent.texts(tags), UInt32(tags.count))
     (raw.conditions, raw.condition_count) = (lent.texts(conditions), UInt32(conditions.count))
     (raw.after, raw.after_count) = (lent.texts(after), UInt32(after.count))
-    if let expectedResponse { raw.expected_response = expectedResponse.notNegative }
+    if let expectedResponse { raw.expected_response = expectedResponse.said }
     (raw.initial_delay, raw.latest_begin) = (initialDelay.nanoseconds, latestBegin.nanoseconds)
     (raw.period, raw.flex, raw.jitter) = (period.nanoseconds, flex.nanoseconds, jitter)
     (raw.timeout, raw.stall_limit) = (timeout.nanoseconds, stallLimit.nanoseconds)

@@ -45,6 +45,18 @@ extension Duration {
     return !isOver && !isSumOver ? sum : seconds < 0 ? .min : .max
   }
 
-  /// −1 is the header's word for a default, which nobody says by mistake.
+  /// −1 is the header's word for a default or none, which nobody says by mistake.
   var notNegative: Int64 { self < .zero ? .min : nanoseconds }
+
+  /// For a field whose 0 is a default: the header's word for a 0 that is said, which is refused where 0 is not allowed.
+  var said: Int64 { self == .zero ? Int64(SELENE_NONE) : notNegative }
 }
+
+/// The same of a number.
+func said(_ number: Int32) -> Int32 { number == 0 ? SELENE_NONE : number == SELENE_NONE ? .min : number }
+
+/// The same of one without a sign, where 0 is refused.
+func said(_ number: UInt32) -> UInt32 { number == 0 ? .max : number }
+
+/// The same of a number of bytes.
+func said(_ bytes: UInt64) -> Int64 { bytes == 0 ? Int64(SELENE_NONE) : Int64(clamping: bytes) }

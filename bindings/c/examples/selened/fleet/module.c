@@ -17,8 +17,8 @@ static selene_text text(const char *value, selene_text otherwise) {
 }
 
 static selene_status join(const struct fleet_terms *terms, selene_scheduler scheduler) {
-    selene_fleet_options where = SELENE_FLEET_OPTIONS_INIT;
-    selene_worker_options how = SELENE_WORKER_OPTIONS_INIT;
+    selene_fleet_options where = SELENE_INIT(selene_fleet_options);
+    selene_worker_options how = SELENE_INIT(selene_worker_options);
     selene_status status;
     where.dsn = text(terms->conninfo, where.dsn);
     where.listen_dsn = text(terms->listen, where.listen_dsn);
@@ -43,4 +43,4 @@ static void leave(void) {
 
 extern const struct fleet_module selened_fleet_module;
 const struct fleet_module selened_fleet_module = {SELENE_VERSION_STRING, join, leave,
-                                                  selene_fleet_detail, selene_fleet_fault};
+                                                  selene_fleet_error};

@@ -11,7 +11,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from .. import _raw
 from .._errors import SeleneError, error_class
 from .._fault import Fault
-from .._library import fast
+from .._library import status_name
 from .._terms import Disposition, State
 from .._time import Duration
 from ._draft import MANY, ONE, FleetDraft, columns, microseconds, values
@@ -169,8 +169,7 @@ def refuse(status: int, field: str | None, detail: str, cause: BaseException | N
 
 def refusal(status: int, field: str | None, detail: str) -> SeleneError:
     """The exception of a status."""
-    name = fast.selene_status_name(status).decode()
-    return error_class(status)(status, name, detail, Fault(field=field))
+    return error_class(status)(status, status_name(status), detail, Fault(field=field))
 
 
 def raise_refused(error: Any) -> None:

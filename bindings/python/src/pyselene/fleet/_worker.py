@@ -18,7 +18,7 @@ from .. import _raw
 from .._callbacks import log
 from .._errors import Closed, SeleneError, Unsupported
 from .._library import encode, layout, library
-from .._names import Named
+from .._names import Named, above_zero, said
 from .._time import SECOND, Duration, duration_ns, instant
 from ._connect import connect, is_closed
 
@@ -105,9 +105,9 @@ class Worker:
         if queues is not None and not isinstance(queues, str) and not (queues := tuple(queues)):
             raise ValueError("queues is empty; None stands for every queue")
         self._raw, self._kept = _options(fleet.schema, name or f"{socket.gethostname()}:{os.getpid()}", queues, labels)
-        self._raw.lease = duration_ns(lease, "lease")
-        self._raw.horizon = duration_ns(horizon, "horizon")
-        self._raw.poll = duration_ns(poll, "poll")
+        self._raw.lease = above_zero(duration_ns(lease, "lease"), "lease", "100 ms … 1 h")
+        self._raw.horizon = said(duration_ns(horizon, "horizon"))
+        self._raw.poll = above_zero(duration_ns(poll, "poll"), "poll", "10 ms … 1 h")
         self._raw.flags = _raw.SELENE_NODE_OPTION_RELAXED if relaxed else 0
         self._grace = 30 * SECOND
         self._thread: threading.Thread | None = None
@@ -454,7 +454,7 @@ def _options(
     schema: str, name: str, queues: Iterable[str] | None, labels: Iterable[str]
 ) -> tuple[_raw.selene_node_options, list[Any]]:
     raw = _raw.selene_node_options()
-    library.selene_node_options_init(ctypes.byref(raw), ctypes.sizeof(raw))
+    raw.struct_size = ctypes.sizeof(raw)
     kept: list[Any] = []
 
     def text(value: str, what: str) -> tuple[bytes, int]:

@@ -4,13 +4,13 @@ package org.selene;
 /** How the delay grows from failure to failure. */
 public enum Backoff {
     /** By schedule: none for standing, exponential for the others. */
-    DEFAULT(-1),
+    DEFAULT(0),
     /** 0. */
-    NONE(0),
+    NONE(1),
     /** d * n. */
-    LINEAR(1),
+    LINEAR(2),
     /** d * 2^(n-1). */
-    EXPONENTIAL(2),
+    EXPONENTIAL(3),
     ;
 
     private final int number;
@@ -27,13 +27,13 @@ public enum Backoff {
     /** The one with this number; {@link Status#INVALID_ARGUMENT}: there is none. */
     public static Backoff of(int number) {
         switch (number) {
-            case -1:
-                return DEFAULT;
             case 0:
-                return NONE;
+                return DEFAULT;
             case 1:
-                return LINEAR;
+                return NONE;
             case 2:
+                return LINEAR;
+            case 3:
                 return EXPONENTIAL;
             default:
                 throw SeleneException.noSuch("backoff", number);

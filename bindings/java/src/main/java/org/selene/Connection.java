@@ -23,7 +23,7 @@ public final class Connection {
 
     /** What is said of a connection. */
     public static final class Builder {
-        private final byte[] raw = Options.initial(Layout.ConnectOptions.SIZE, Raw::selene_connect_options_init);
+        private final byte[] raw = Struct.empty(Layout.ConnectOptions.SIZE);
         private final Path path;
         private @Nullable String pool;
 
@@ -39,7 +39,7 @@ public final class Connection {
 
         /** How long a call waits for an answer; 30 s. */
         public Builder timeout(Duration timeout) {
-            Struct.put(raw, Layout.ConnectOptions.TIMEOUT, Time.nanoseconds(timeout));
+            Struct.put(raw, Layout.ConnectOptions.TIMEOUT, Options.said(timeout));
             return this;
         }
 

@@ -22,7 +22,7 @@ public final class Cycle implements AutoCloseable {
     Cycle(Scheduler scheduler, long handle) {
         this.scheduler = scheduler;
         this.handle = handle;
-        Raw.selene_run_info_init(address + INFO, Layout.RunInfo.SIZE);
+        room.putInt(INFO, Layout.RunInfo.SIZE);
     }
 
     /** The next run, if there is one now: {@code while (cycle.next() instanceof Run run) …}. Never waits. */

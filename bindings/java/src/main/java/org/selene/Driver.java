@@ -18,7 +18,7 @@ public final class Driver {
 
     /** What is said of a driver. */
     public static final class Builder {
-        private final byte[] raw = Options.initial(Layout.Driver.SIZE, Raw::selene_driver_init);
+        private final byte[] raw = Struct.empty(Layout.Driver.SIZE);
 
         private Builder() {}
 
@@ -30,14 +30,14 @@ public final class Driver {
         /** Budget and lanes of windows for refresh work; no budget (zero: nobody has decided a deadline), 1. */
         public Builder refresh(Duration budget, int lanes) {
             Struct.put(raw, Layout.Driver.REFRESH_BUDGET, Time.nanoseconds(budget));
-            Struct.put(raw, Layout.Driver.REFRESH_LANES, lanes);
+            Struct.put(raw, Layout.Driver.REFRESH_LANES, Options.said(lanes));
             return this;
         }
 
         /** Budget and lanes of windows for processing; no budget, 1. */
         public Builder processing(Duration budget, int lanes) {
             Struct.put(raw, Layout.Driver.PROCESSING_BUDGET, Time.nanoseconds(budget));
-            Struct.put(raw, Layout.Driver.PROCESSING_LANES, lanes);
+            Struct.put(raw, Layout.Driver.PROCESSING_LANES, Options.said(lanes));
             return this;
         }
 
@@ -49,7 +49,7 @@ public final class Driver {
 
         /** Kept free at the end of each window; a twentieth of the budget. */
         public Builder reserve(Duration reserve) {
-            Struct.put(raw, Layout.Driver.RESERVE, Options.notNegative(reserve));
+            Struct.put(raw, Layout.Driver.RESERVE, Options.said(reserve));
             return this;
         }
 

@@ -6,6 +6,27 @@ final class Layout {
     private Layout() {}
 
     static final int OK = 0;
+    static final int NAMES_STATUS = 1;
+    static final int NAMES_KIND = 2;
+    static final int NAMES_SCHEDULE = 3;
+    static final int NAMES_PRIORITY = 4;
+    static final int NAMES_EXISTING = 5;
+    static final int NAMES_RECURRENCE = 6;
+    static final int NAMES_BACKOFF = 7;
+    static final int NAMES_CONSTRAINT = 8;
+    static final int NAMES_STATE = 9;
+    static final int NAMES_DISPOSITION = 10;
+    static final int NAMES_OUTCOME = 11;
+    static final int NAMES_STOP = 12;
+    static final int NAMES_REASON = 13;
+    static final int NAMES_EVENT = 14;
+    static final int NAMES_TROUBLE = 15;
+    static final int NAMES_PROFILE = 16;
+    static final int NAMES_SIGNAL = 17;
+    static final int NAMES_SOURCE = 18;
+    static final int NAMES_FACTOR = 19;
+    static final int NAMES_VERDICT = 20;
+    static final int NAMES_MEASURE = 21;
     static final int UNIT_NONE = 0;
     static final int UNIT_NUMBER = 1;
     static final int UNIT_DURATION = 2;
@@ -56,8 +77,9 @@ final class Layout {
     static final int RIGHT_WORK = 8;
     static final int RIGHT_MANAGE = 16;
     static final int RIGHT_ALL = 31;
-    static final int SERVER_USER_SAME = -1;
-    static final int SERVER_USER_ANY = -2;
+    static final int SERVER_DESCRIPTOR = 1;
+    static final int SERVER_USER_SAME = 0;
+    static final int SERVER_USER_ANY = -1;
     static final int PRESENCE_BACKGROUND = 0;
     static final int PRESENCE_FOREGROUND = 1;
     static final int PRESENCE_QUIT = 2;
@@ -105,6 +127,7 @@ final class Layout {
     static final long HOUR = 0x34630b8a000L;
     static final long DAY = 0x4e94914f0000L;
     static final long NEVER = 0x7fffffffffffffffL;
+    static final int NONE = -1;
     static final int UNLIMITED = 0xffffffff;
     static final int RESPONSE_TIMES = 30;
     static final int REASONS = 16;
@@ -120,63 +143,64 @@ final class Layout {
         static final int LENGTH = 8;
     }
 
-    static final class Fault {
-        private Fault() {}
+    static final class Error {
+        private Error() {}
 
-        static final int SIZE = 120;
+        static final int SIZE = 136;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int STATUS = 8;
         static final int UNIT = 12;
-        static final int FIELD = 16;
-        static final int SUBJECT = 32;
-        static final int FOUND = 48;
-        static final int ALLOWED = 64;
-        static final int PROBLEM = 80;
-        static final int VALUE = 96;
-        static final int LEAST = 104;
-        static final int GREATEST = 112;
+        static final int MESSAGE = 16;
+        static final int FIELD = 32;
+        static final int SUBJECT = 48;
+        static final int FOUND = 64;
+        static final int ALLOWED = 80;
+        static final int PROBLEM = 96;
+        static final int VALUE = 112;
+        static final int LEAST = 120;
+        static final int GREATEST = 128;
     }
 
     static final class Options {
         private Options() {}
 
-        static final int SIZE = 264;
+        static final int SIZE = 272;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int PERMITTED = 8;
         static final int PERMITTED_COUNT = 16;
         static final int MAX_PENDING_REFRESH = 24;
-        static final int MAX_PENDING_PROCESSING = 28;
-        static final int MINIMUM_BACKOFF = 32;
-        static final int MAXIMUM_BACKOFF = 40;
-        static final int MINIMUM_INTERVAL_REFRESH = 48;
-        static final int MINIMUM_INTERVAL_PROCESSING = 56;
-        static final int RELEASE_AFTER = 64;
-        static final int BACKOFF_JITTER = 72;
-        static final int MAX_OVERRUN_THREADS = 76;
-        static final int SEED = 80;
-        static final int MAX_INPUT_SIZE = 88;
-        static final int CLOCK = 96;
-        static final int CLOCK_CONTEXT = 104;
-        static final int CLOCK_DESTROY = 112;
-        static final int PATH = 120;
-        static final int BLOCKED_SIGNALS = 136;
-        static final int BLOCKED_SIGNAL_COUNT = 144;
-        static final int OWNER = 152;
-        static final int STOP_GRACE = 168;
-        static final int MAX_OVERRUN_PER_HANDLER = 176;
-        static final int THREAD_QUALITY = 180;
-        static final int THREAD_BEGIN = 184;
-        static final int THREAD_END = 192;
-        static final int THREAD_CONTEXT = 200;
-        static final int THREAD_DESTROY = 208;
-        static final int CLOCK_START = 216;
-        static final int EXPEDITED_QUOTA = 224;
-        static final int THREAD_STACK_SIZE = 232;
-        static final int WAIT_LOG_ENTRIES = 240;
-        static final int MAX_OUTPUT_SIZE = 248;
-        static final int CRASH_PAUSE = 256;
+        static final int MAX_PENDING_PROCESSING = 32;
+        static final int MINIMUM_BACKOFF = 40;
+        static final int MAXIMUM_BACKOFF = 48;
+        static final int MINIMUM_INTERVAL_REFRESH = 56;
+        static final int MINIMUM_INTERVAL_PROCESSING = 64;
+        static final int RELEASE_AFTER = 72;
+        static final int BACKOFF_JITTER = 80;
+        static final int MAX_OVERRUN_THREADS = 84;
+        static final int SEED = 88;
+        static final int MAX_INPUT_SIZE = 96;
+        static final int CLOCK = 104;
+        static final int CLOCK_CONTEXT = 112;
+        static final int CLOCK_DESTROY = 120;
+        static final int PATH = 128;
+        static final int BLOCKED_SIGNALS = 144;
+        static final int BLOCKED_SIGNAL_COUNT = 152;
+        static final int OWNER = 160;
+        static final int STOP_GRACE = 176;
+        static final int MAX_OVERRUN_PER_HANDLER = 184;
+        static final int THREAD_QUALITY = 188;
+        static final int THREAD_BEGIN = 192;
+        static final int THREAD_END = 200;
+        static final int THREAD_CONTEXT = 208;
+        static final int THREAD_DESTROY = 216;
+        static final int CLOCK_START = 224;
+        static final int EXPEDITED_QUOTA = 232;
+        static final int THREAD_STACK_SIZE = 240;
+        static final int WAIT_LOG_ENTRIES = 248;
+        static final int MAX_OUTPUT_SIZE = 256;
+        static final int CRASH_PAUSE = 264;
     }
 
     static final class SchedulerInfo {

@@ -72,6 +72,11 @@ final class Lent implements AutoCloseable {
     private final Stack stack = STACK.get();
     private final int mark = stack.used;
 
+    /** A struct with all defaults. */
+    Block struct(int size) {
+        return room(size).put(0, size);
+    }
+
     /** Room of zeros. */
     Block room(int size) {
         int at = stack.used;

@@ -30,22 +30,24 @@ public final class Options {
         return new Builder();
     }
 
-    /** Writes the defaults of a struct. */
-    interface Init {
-        void init(long address, int size);
+    /**
+     * For a field whose 0 is a default: the header's word for 0, which is refused where 0 is not allowed.
+     */
+    static long said(Duration span) {
+        return said(notNegative(span));
     }
 
-    static byte[] initial(int size, Init init) {
-        try (Lent lent = new Lent()) {
-            Lent.Block block = lent.room(size);
-            init.init(block.address, size);
-            return block.getBytes();
-        }
-    }
-
-    /** −1 is the header's word for the default, which nobody says by mistake. */
+    /** A negative duration is nobody's word for something else: what the library refuses. */
     static long notNegative(Duration span) {
         return span.isNegative() ? Long.MIN_VALUE : Time.nanoseconds(span);
+    }
+
+    static long said(long number) {
+        return number == 0 ? Layout.NONE : number == Layout.NONE ? Long.MIN_VALUE : number;
+    }
+
+    static int said(int number) {
+        return number == 0 ? Layout.NONE : number == Layout.NONE ? Integer.MIN_VALUE : number;
     }
 
     /** A number that has no sign in the header, where every positive one is allowed. */
@@ -59,14 +61,12 @@ public final class Options {
 
     /** What is said of a scheduler. */
     public static final class Builder {
-        private final byte[] raw = initial(Layout.Options.SIZE, Raw::selene_options_init);
+        private final byte[] raw = Struct.empty(Layout.Options.SIZE);
         private @Nullable Path path;
         private @Nullable String owner;
         private @Nullable List<String> permitted;
 
-        private Builder() {
-            maxPendingRefresh(UNLIMITED).maxPendingProcessing(UNLIMITED);
-        }
+        private Builder() {}
 
         private Builder put(int offset, int value) {
             Struct.put(raw, offset, value);
@@ -75,6 +75,11 @@ public final class Options {
 
         private Builder put(int offset, Duration span) {
             Struct.put(raw, offset, Time.nanoseconds(span));
+            return this;
+        }
+
+        private Builder putSaid(int offset, Duration span) {
+            Struct.put(raw, offset, said(span));
             return this;
         }
 
@@ -102,16 +107,18 @@ public final class Options {
 
         /** Once and periodic refresh tasks that wait or run at a time; {@link #UNLIMITED}. */
         public Builder maxPendingRefresh(int limit) {
-            return put(Layout.Options.MAX_PENDING_REFRESH, pending("max_pending_refresh", limit));
+            Struct.put(raw, Layout.Options.MAX_PENDING_REFRESH, pending("max_pending_refresh", limit));
+            return this;
         }
 
-        private static int pending(String field, int limit) {
-            return limit == UNLIMITED ? Layout.UNLIMITED : count(field, limit);
+        private static long pending(String field, int limit) {
+            return limit == UNLIMITED ? 0 : said((long) count(field, limit));
         }
 
         /** Once and periodic processing tasks that wait or run at a time; {@link #UNLIMITED}. */
         public Builder maxPendingProcessing(int limit) {
-            return put(Layout.Options.MAX_PENDING_PROCESSING, pending("max_pending_processing", limit));
+            Struct.put(raw, Layout.Options.MAX_PENDING_PROCESSING, pending("max_pending_processing", limit));
+            return this;
         }
 
         /** What is over a limit is held back instead of refused. */
@@ -121,7 +128,8 @@ public final class Options {
 
         /** What backoff delays are brought into; 10 s and 5 h. */
         public Builder backoff(Duration minimum, Duration maximum) {
-            return put(Layout.Options.MINIMUM_BACKOFF, minimum).put(Layout.Options.MAXIMUM_BACKOFF, maximum);
+            return putSaid(Layout.Options.MINIMUM_BACKOFF, minimum)
+                    .putSaid(Layout.Options.MAXIMUM_BACKOFF, maximum);
         }
 
         /** Shortens each backoff by at most so many per mille. */
@@ -141,23 +149,23 @@ public final class Options {
 
         /** How long a run that has reached its timeout may still complete; 5 s. */
         public Builder stopGrace(Duration grace) {
-            return put(Layout.Options.STOP_GRACE, grace);
+            return putSaid(Layout.Options.STOP_GRACE, grace);
         }
 
         /** How long expedited tasks may run in 24 h; 10 min. */
         public Builder expeditedQuota(Duration quota) {
-            return put(Layout.Options.EXPEDITED_QUOTA, quota);
+            return putSaid(Layout.Options.EXPEDITED_QUOTA, quota);
         }
 
         /** How far back {@link Scheduler#waits} knows what happened to all tasks alike: so many windows; 4 096. */
         public Builder waitLogEntries(long entries) {
-            Struct.put(raw, Layout.Options.WAIT_LOG_ENTRIES, entries);
+            Struct.put(raw, Layout.Options.WAIT_LOG_ENTRIES, said(entries));
             return this;
         }
 
         /** How many bytes of input a task may carry; 10 240. */
         public Builder maxInputSize(long bytes) {
-            Struct.put(raw, Layout.Options.MAX_INPUT_SIZE, bytes);
+            Struct.put(raw, Layout.Options.MAX_INPUT_SIZE, said(bytes));
             return this;
         }
 
@@ -166,18 +174,19 @@ public final class Options {
          * not set.
          */
         public Builder crashPause(Duration pause) {
-            return put(Layout.Options.CRASH_PAUSE, pause);
+            return putSaid(Layout.Options.CRASH_PAUSE, pause);
         }
 
         /** How many bytes of output a run may leave; 1 MiB. */
         public Builder maxOutputSize(long bytes) {
-            Struct.put(raw, Layout.Options.MAX_OUTPUT_SIZE, bytes);
+            Struct.put(raw, Layout.Options.MAX_OUTPUT_SIZE, said(bytes));
             return this;
         }
 
-        /** Threads that may be left behind in handlers that overran; 16, and 2 of one handler. */
+        /** Threads that may be left behind in handlers that overran; 64, and 16 of one handler. */
         public Builder maxOverrunThreads(int all, int perHandler) {
-            return put(Layout.Options.MAX_OVERRUN_THREADS, all).put(Layout.Options.MAX_OVERRUN_PER_HANDLER, perHandler);
+            return put(Layout.Options.MAX_OVERRUN_THREADS, said(all))
+                    .put(Layout.Options.MAX_OVERRUN_PER_HANDLER, said(perHandler));
         }
 
         /** The stack of each of the library's threads, on which handlers run, in bytes; 8 MiB. */

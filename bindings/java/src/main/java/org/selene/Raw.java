@@ -11,31 +11,19 @@ final class Raw {
 
 
     /** The version of the library that is loaded, composed as SELENE_VERSION_NUMBER. */
-    static native int selene_version_number();
-
-    /** The version of the library that is loaded, as text. */
-    static native long selene_version_string();
+    static native int selene_version();
 
     /** Frees what a function has made: a report, a record, a list, a decision. */
     static native void selene_free(long made);
 
-    /** The name of a status without its prefix: "OK", "NOT_FOUND", … */
-    static native long selene_status_name(int status);
-
     /** One sentence in English that explains a status. */
     static native long selene_status_message(int status);
 
-    /** What exactly was wrong in this thread's last failed call. */
-    static native long selene_status_detail();
+    /** What a number is called: its constant without the prefix, in small letters, as "failed" for SELENE_NAMES_STATE and SELENE_STATE_FAILED; of a status in capitals, as "NOT_FOUND". */
+    static native long selene_name(int names, long number);
 
-    /** The parts of selene_status_detail: what was wrong in this thread's last failed call, for hosts that put it into words of their own. */
-    static native long selene_status_fault();
-
-    /** Writes the defaults into options, as SELENE_OPTIONS_INIT does. */
-    static native void selene_options_init(long options, int structSize);
-
-    /** Writes the defaults into info, as SELENE_SCHEDULER_INFO_INIT does. */
-    static native void selene_scheduler_info_init(long info, int structSize);
+    /** What was wrong in this thread's last failed call: its sentence (message), and the parts of it, for hosts that put it into words of their own. */
+    static native long selene_error_last();
 
     /** Opens a scheduler. */
     static native void selene_scheduler_open(long options, long outScheduler);
@@ -85,9 +73,6 @@ final class Raw {
 
     /** Unregisters a handler; its tasks stay, ineligible from now on. */
     static native void selene_handler_unregister(long scheduler, long name, long nameLength);
-
-    /** Writes the defaults into task, as SELENE_TASK_INIT does. */
-    static native void selene_task_init(long task, int structSize);
 
     /** Registers a task. */
     static native void selene_task_register(long scheduler, long task, long outDisposition);
@@ -141,17 +126,11 @@ final class Raw {
     /** Lists the ids of the tasks in a state, for example of those that failed, in order of registration. */
     static native void selene_task_list_state(long scheduler, int state, long outIds);
 
-    /** Writes the defaults into explanation, as SELENE_EXPLANATION_INIT does. */
-    static native void selene_explanation_init(long explanation, int structSize);
-
     /** Gives every reason why a task does not run now, and its rank, score and estimate. */
     static native void selene_task_explain(long scheduler, long id, long idLength, long outExplanation);
 
     /** Gives where the time of a task went since it was last due, or since it was registered if it was due only once. */
     static native void selene_task_waits(long scheduler, long id, long idLength, long outWaits);
-
-    /** Writes the defaults into info, as SELENE_GROUP_INFO_INIT does. */
-    static native void selene_group_info_init(long info, int structSize);
 
     /** Sets how many runs of a group may go on at a time, in whatever windows they are. */
     static native void selene_group_set_limit(long scheduler, long name, long nameLength, int limit);
@@ -167,12 +146,6 @@ final class Raw {
 
     /** Lists the names of all groups for which something is set, or that have tasks that wait or runs, in the order of their bytes. */
     static native void selene_group_list(long scheduler, long outNames);
-
-    /** Writes the defaults into info, as SELENE_RUN_INFO_INIT does. */
-    static native void selene_run_info_init(long info, int structSize);
-
-    /** Writes the defaults into window, as SELENE_WINDOW_INIT does. */
-    static native void selene_window_init(long window, int structSize);
 
     /** Begins a pulled cycle: reads the conditions that the host does not set and ranks what is eligible. */
     static native void selene_cycle_begin(long scheduler, long window, long outCycle);
@@ -272,9 +245,6 @@ final class Raw {
     /** Lists the names of the conditions of the host that a task asks for and that are not satisfied, in the order of their bytes: the conditions behind SELENE_REASON_CONDITIONS of an explanation. */
     static native void selene_condition_missing(long scheduler, long id, long idLength, long outNames);
 
-    /** Writes the defaults into event, as SELENE_EVENT_INIT does. */
-    static native void selene_event_init(long event, int structSize);
-
     /** Sets the one observer of a scheduler; an earlier one is released after the events that are queued for it. */
     static native void selene_scheduler_observe(long scheduler, long observer, long context, long destroy);
 
@@ -290,9 +260,6 @@ final class Raw {
     /** Sets the one log function of the process; the library is silent without one. */
     static native void selene_log_set(long log, long context, long destroy);
 
-    /** Writes the defaults into findings, as SELENE_STORE_FINDINGS_INIT does. */
-    static native void selene_store_findings_init(long findings, int structSize);
-
     /** Gives where and how a scheduler stores its tasks. */
     static native void selene_store_get(long scheduler, long outInfo);
 
@@ -305,15 +272,6 @@ final class Raw {
     /** Saves every task that can be read from a damaged store into a new one. */
     static native void selene_store_salvage(
             long damaged, long damagedLength, long fresh, long freshLength, long outFindings);
-
-    /** Writes the defaults into options, as SELENE_SERVER_OPTIONS_INIT does. */
-    static native void selene_server_options_init(long options, int structSize);
-
-    /** Writes the defaults into options, as SELENE_CONNECT_OPTIONS_INIT does. */
-    static native void selene_connect_options_init(long options, int structSize);
-
-    /** Writes the defaults into info, as SELENE_SERVER_INFO_INIT does. */
-    static native void selene_server_info_init(long info, int structSize);
 
     /** Serves a scheduler on a Unix socket, on a library thread of its own. */
     static native void selene_server_start(long scheduler, long options, long outServer);
@@ -336,9 +294,6 @@ final class Raw {
     /** Connects to the process that has a store open and serves it. */
     static native void selene_scheduler_connect(long options, long outScheduler);
 
-    /** Writes the defaults into signal, as SELENE_SIGNAL_INIT does. */
-    static native void selene_signal_init(long signal, int structSize);
-
     /** Sets a signal, overriding the system's reading until it expires or is cleared. */
     static native void selene_signal_set(long scheduler, int signal, long value, long validFor);
 
@@ -348,9 +303,6 @@ final class Raw {
     /** Reads a signal as a decision would now. */
     static native void selene_signal_get(long scheduler, int signal, long outSignal);
 
-    /** Writes the defaults into profile, as SELENE_PROFILE_INIT does. */
-    static native void selene_profile_init(long profile, int structSize);
-
     /** Sets what the governor requires from now on. */
     static native void selene_governor_set_profile(long scheduler, long profile);
 
@@ -359,9 +311,6 @@ final class Raw {
 
     /** Reads the last decision about a kind, of selene_governor_ask or of the driver. */
     static native void selene_governor_last(long scheduler, int kind, long outDecision);
-
-    /** Writes the defaults into balance, as SELENE_BALANCE_INIT does. */
-    static native void selene_balance_init(long balance, int structSize);
 
     /** Reads what a kind has used in the last 24 hours and may still use by the present profile. */
     static native void selene_ledger_get(long scheduler, int kind, long outBalance);
@@ -375,17 +324,11 @@ final class Raw {
     /** Lists the hours in which a window would be granted if nothing but the time changed, for the next 14 days. */
     static native void selene_governor_forecast(long scheduler, int kind, long windows, long capacity, long outCount);
 
-    /** Records signals, decisions, windows and runs to a file from now on, until selene_trace_stop or close. */
+    /** Records signals, decisions, windows and runs to a file from now on, until the same call with NULL, or close. */
     static native void selene_trace_record(long scheduler, long path, long pathLength);
-
-    /** Ends the recording; without one it does nothing. */
-    static native void selene_trace_stop(long scheduler);
 
     /** Replays a trace: decides again what was decided then, from what was known then. */
     static native void selene_trace_replay(long path, long pathLength, long outDecisions, long outFirstDifference);
-
-    /** Writes the defaults into driver, as SELENE_DRIVER_INIT does. */
-    static native void selene_driver_init(long driver, int structSize);
 
     /** Starts a library thread that acts as the system scheduler: it sleeps until something can run, asks the governor, and opens windows whose runs are called on library threads. */
     static native void selene_driver_start(long scheduler, long driver);
@@ -407,15 +350,6 @@ final class Raw {
 
     /** Ends the window of a running task now as if its time had run out: all its runs are asked to stop (EXPIRING) and are over after its reserve. */
     static native void selene_task_expire(long scheduler, long id, long idLength);
-
-    /** Writes the defaults into request, as SELENE_NODE_REQUEST_INIT does. */
-    static native void selene_node_request_init(long request, int structSize);
-
-    /** Writes the defaults into options, as SELENE_NODE_OPTIONS_INIT does. */
-    static native void selene_node_options_init(long options, int structSize);
-
-    /** Writes the defaults into info, as SELENE_NODE_INFO_INIT does. */
-    static native void selene_node_info_init(long info, int structSize);
 
     /** Opens the node of a scheduler, which has at most one. */
     static native void selene_node_open(long scheduler, long options, long outFd);
@@ -449,52 +383,4 @@ final class Raw {
 
     /** Declares that the host itself reports the outcome of a run to the fleet, with the fleet's function complete in a transaction of the handler, whose effects in that database are thus made exactly once. */
     static native void selene_run_decided_by_host(long run);
-
-    /** "refresh", "processing"; "unknown" for any other integer. */
-    static native long selene_kind_name(int kind);
-
-    /** "standing", "once", "periodic"; "unknown". */
-    static native long selene_schedule_name(int schedule);
-
-    /** "enqueued", "held", …; "unknown". */
-    static native long selene_state_name(int state);
-
-    /** "new_data", "no_data", …; "unknown". */
-    static native long selene_outcome_name(int outcome);
-
-    /** "none", "expiring", …; "unknown". */
-    static native long selene_stop_name(int reason);
-
-    /** "added", "replaced", …; "unknown". */
-    static native long selene_disposition_name(int disposition);
-
-    /** "not_due", "constraints", …; "unknown". */
-    static native long selene_reason_name(int reason);
-
-    /** "registered", "started", …; "unknown". */
-    static native long selene_event_name(int type);
-
-    /** "store", "thread", "overrun", "observer", "handler", "clock", "fleet", "fleet_clock"; "unknown". */
-    static native long selene_trouble_name(int trouble);
-
-    /** "network", "external_power" for one bit; "unknown". */
-    static native long selene_constraint_name(int constraint);
-
-    /** "battery_level", "external_power", …; "unknown". */
-    static native long selene_signal_name(int signal);
-
-    /** "probe", "host", "trace", "books"; "unknown". */
-    static native long selene_source_name(int source);
-
-    /** "battery", "external_power", …; "unknown". */
-    static native long selene_factor_name(int factor);
-
-    /** "passed", "vetoed", "weighed"; "unknown". */
-    static native long selene_verdict_name(int verdict);
-
-    /** "window_time", "cpu_time", …; "unknown". */
-    static native long selene_measure_name(int measure);
-
-    /** "open", "apple", "server", "strict"; "unknown". */
-    static native long selene_profile_name(int profile);
 }

@@ -4,13 +4,13 @@ package org.selene;
 /** When a task is due. */
 public enum Schedule {
     /** By period: periodic with one, else once. */
-    DEFAULT(-1),
-    /** A candidate in every window, for ever. */
-    STANDING(0),
+    DEFAULT(0),
     /** Until it succeeds, is abandoned, or its attempts are used up. */
     ONCE(1),
     /** Once a period. */
     PERIODIC(2),
+    /** A candidate in every window, for ever. */
+    STANDING(3),
     ;
 
     private final int number;
@@ -27,14 +27,14 @@ public enum Schedule {
     /** The one with this number; {@link Status#INVALID_ARGUMENT}: there is none. */
     public static Schedule of(int number) {
         switch (number) {
-            case -1:
-                return DEFAULT;
             case 0:
-                return STANDING;
+                return DEFAULT;
             case 1:
                 return ONCE;
             case 2:
                 return PERIODIC;
+            case 3:
+                return STANDING;
             default:
                 throw SeleneException.noSuch("schedule", number);
         }

@@ -70,9 +70,8 @@ public final class Scheduler implements AutoCloseable {
     /** The same at a path. */
     public void serve(java.nio.file.@Nullable Path path) {
         try (Lent lent = new Lent()) {
-            Lent.Block raw = lent.room(Layout.ServerOptions.SIZE);
+            Lent.Block raw = lent.struct(Layout.ServerOptions.SIZE);
             Lent.Block out = lent.room(8);
-            Raw.selene_server_options_init(raw.address, Layout.ServerOptions.SIZE);
             if (path != null) {
                 raw.put(Layout.ServerOptions.PATH, lent.text(path.toFile().getPath()));
             }
@@ -192,8 +191,7 @@ public final class Scheduler implements AutoCloseable {
     /** Counts of its tasks and threads. */
     public SchedulerInfo info() {
         try (Lent lent = new Lent()) {
-            Lent.Block raw = lent.room(Layout.SchedulerInfo.SIZE);
-            Raw.selene_scheduler_info_init(raw.address, Layout.SchedulerInfo.SIZE);
+            Lent.Block raw = lent.struct(Layout.SchedulerInfo.SIZE);
             Raw.selene_scheduler_get(handle, raw.address);
             return SchedulerInfo.of(raw);
         }
@@ -314,8 +312,7 @@ public final class Scheduler implements AutoCloseable {
     /** Says what the governor asks for from now on, before the driver opens a window. It is not stored. */
     public void setProfile(Profile profile) {
         try (Lent lent = new Lent()) {
-            Lent.Block raw = lent.room(Layout.Profile.SIZE);
-            Raw.selene_profile_init(raw.address, Layout.Profile.SIZE);
+            Lent.Block raw = lent.struct(Layout.Profile.SIZE);
             raw.put(Layout.Profile.BASE, profile.number());
             Raw.selene_governor_set_profile(handle, raw.address);
         }
@@ -559,8 +556,7 @@ public final class Scheduler implements AutoCloseable {
     public Explanation explain(String id) {
         try (Lent lent = new Lent()) {
             Lent.Block text = lent.text(id);
-            Lent.Block out = lent.room(Layout.Explanation.SIZE);
-            Raw.selene_explanation_init(out.address, Layout.Explanation.SIZE);
+            Lent.Block out = lent.struct(Layout.Explanation.SIZE);
             Raw.selene_task_explain(handle, text.address, text.size, out.address);
             return Explanation.of(new Struct(out.getBytes(), 0));
         }
@@ -626,8 +622,7 @@ public final class Scheduler implements AutoCloseable {
     public GroupInfo group(String name) {
         try (Lent lent = new Lent()) {
             Lent.Block text = lent.text(name);
-            Lent.Block out = lent.room(Layout.GroupInfo.SIZE);
-            Raw.selene_group_info_init(out.address, Layout.GroupInfo.SIZE);
+            Lent.Block out = lent.struct(Layout.GroupInfo.SIZE);
             Raw.selene_group_get(handle, text.address, text.size, out.address);
             return new GroupInfo(
                     out.getInt(Layout.GroupInfo.LIMIT),

@@ -45,11 +45,11 @@ public enum Status {
     INTERNAL(30),
     /** The store cannot be opened or made: a directory, no such folder, no permission, read-only. */
     STORE_CANNOT_OPEN(48),
-    /** Another scheduler, in this process or another, has the store open; the detail names the process. */
+    /** Another scheduler, in this process or another, has the store open; the message names the process. */
     STORE_LOCKED(49),
     /** The file is damaged; selene_store_salvage saves what can be read. */
     STORE_CORRUPT(50),
-    /** The file is not a Selene store, or that of another application (option owner); the detail names both. */
+    /** The file is not a Selene store, or that of another application (option owner); the message names both. */
     STORE_FOREIGN(51),
     /** The store was written by a newer version of this library. */
     STORE_NEWER(52),

@@ -41,6 +41,13 @@ final class Struct {
         return (double) DOUBLE.get(bytes, at);
     }
 
+    /** One with all defaults. */
+    static byte[] empty(int size) {
+        byte[] bytes = new byte[size];
+        put(bytes, 0, size);
+        return bytes;
+    }
+
     static void put(byte[] bytes, int at, int value) {
         INT.set(bytes, at, value);
     }

@@ -54,7 +54,7 @@ public final class Task {
 
     /** What is said of a task. */
     public static final class Builder {
-        private final byte[] raw = Options.initial(Layout.Task.SIZE, Raw::selene_task_init);
+        private final byte[] raw = Struct.empty(Layout.Task.SIZE);
         private final String id;
         private @Nullable String handler;
         private @Nullable String group;
@@ -115,7 +115,8 @@ public final class Task {
 
         /** How the delay before a retry grows, and the first one; 30 s. */
         public Builder backoff(Backoff backoff, Duration delay) {
-            return backoff(backoff).put(Layout.Task.BACKOFF_DELAY, delay);
+            Struct.put(raw, Layout.Task.BACKOFF_DELAY, Options.said(delay));
+            return backoff(backoff);
         }
 
         /** How many failures until it is over; 0: no limit. */
@@ -142,13 +143,13 @@ public final class Task {
 
         /** What a run is expected to take while nothing is known; else what the runs of its handler took. */
         public Builder expectedResponse(Duration expected) {
-            Struct.put(raw, Layout.Task.EXPECTED_RESPONSE, Options.notNegative(expected));
+            Struct.put(raw, Layout.Task.EXPECTED_RESPONSE, Options.said(expected));
             return this;
         }
 
         /** Of how many of the last response times the estimate is the mean; 3. */
         public Builder responseWindow(int runs) {
-            return put(Layout.Task.RESPONSE_WINDOW, runs);
+            return put(Layout.Task.RESPONSE_WINDOW, Options.said(runs));
         }
 
         /** Until it is due first. */

@@ -26,7 +26,7 @@ public final class Window {
 
     /** What is said of a window. */
     public static final class Builder {
-        private final byte[] raw = Options.initial(Layout.Window.SIZE, Raw::selene_window_init);
+        private final byte[] raw = Struct.empty(Layout.Window.SIZE);
         private @Nullable String task;
 
         private Builder() {}
@@ -38,13 +38,13 @@ public final class Window {
 
         /** From its begin to its deadline; 30 s. */
         public Builder budget(Duration budget) {
-            Struct.put(raw, Layout.Window.BUDGET, Time.nanoseconds(budget));
+            Struct.put(raw, Layout.Window.BUDGET, Options.said(budget));
             return this;
         }
 
         /** Kept free at the end, in which runs are asked to stop; a twentieth of the budget. */
         public Builder reserve(Duration reserve) {
-            Struct.put(raw, Layout.Window.RESERVE, Options.notNegative(reserve));
+            Struct.put(raw, Layout.Window.RESERVE, Options.said(reserve));
             return this;
         }
 
@@ -56,7 +56,7 @@ public final class Window {
 
         /** Runs at a time; 1. */
         public Builder lanes(int lanes) {
-            Struct.put(raw, Layout.Window.LANES, lanes);
+            Struct.put(raw, Layout.Window.LANES, Options.said(lanes));
             return this;
         }
 
