@@ -53,8 +53,8 @@ def _peer(text: str) -> Peer:
 
 
 def _mode(text: str) -> int:
-    if not text or set(text) - set("01234567") or int(text, 8) > 0o777:
-        raise typer.BadParameter(f'found "{text}"; allowed is an octal number from 0 to 777')
+    if not text or set(text) - set("01234567") or not 0 < int(text, 8) <= 0o777:
+        raise typer.BadParameter(f'found "{text}"; allowed is an octal number from 1 to 777')
     return int(text, 8)
 
 
