@@ -48,15 +48,19 @@ say "three nodes begin: A, B and C, each with two lanes, and a lease of 2 s"
 sleep 1
 "$node" tasks $count || exit 1
 say "$count tasks are registered, export-1 to export-$count; each takes 1.5 s"
-until "$node" wait $count | grep -q 'running, .* by B, '; do sleep 0.2; patience; done
-sleep 2
+# B stands still while one looks, so that it does run two when it is killed.
+until kill -STOP "${pids[B]}" && [ "$("$node" wait $count | grep -c 'running, .* by B, ')" = 2 ]; do
+  kill -CONT "${pids[B]}"
+  sleep 0.2
+  patience
+done
 kill -9 "${pids[B]}"
 wait "${pids[B]}" 2>/dev/null
 unset "pids[B]"
 say "node B is killed (kill -9) in the middle of two tasks; A and C go on"
-until "$node" wait $count | grep -q 'its node ended'; do sleep 0.2; patience; done
+until waiting=$("$node" wait $count | grep 'its node ended'); do sleep 0.02; patience; done
 say "the lease of B is over, and A or C has taken its tasks back. Why these do not run yet:"
-"$node" wait $count | grep 'its node ended'
+echo "$waiting"
 say "(any of them may be what ended it: a node runs one of them at a time, beside other work, and no attempt has failed)"
 until "$node" wait $count >/dev/null; [ $? -ne 2 ]; do
   sleep 0.5
