@@ -573,6 +573,7 @@ def tried(field: dict[str, Any], bounds: dict[str, int]) -> dict[int, bool]:
 
 def ranges(command: str) -> None:
     """Numbers at the ends of their ranges, as api.json has these, are accepted, and those beyond are refused."""
+    bounds = {"period": 3600 * S, "budget": 30 * S, "initial_delay": 0}
     ask = Player(command)
     ask("clock", 0)
     ask("open", max_pending_refresh=0xFFFFFFFF, max_pending_processing=0xFFFFFFFF)
@@ -581,7 +582,6 @@ def ranges(command: str) -> None:
         for field in struct["fields"]:
             if (more := RANGED.get(name_of, {}).get(field["name"])) is None:
                 continue
-            bounds = {"period": 3600 * S, "budget": 30 * S, "initial_delay": 0}
             for value, is_allowed in tried(field, bounds).items():
                 fields = more | {field["name"]: value}
                 try:

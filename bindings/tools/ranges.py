@@ -10,6 +10,7 @@ are as it would write them.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ INSIDE = {
 }
 
 
+@functools.cache
 def structs() -> dict[str, list[Field]]:
     """The tagged fields of each struct; `usual` is what the engine has for the default, or None where that is 0."""
     interface = json.loads((ROOT / "include/api.json").read_text())

@@ -6,9 +6,9 @@ enum Schema {
   static let applicationID: UInt32 = 0x5365_6C6E
   static let version: Int32 = 10
 
-  /// Instants are ns; text is UTF-8; numbers are those of selene.h, but for three (`TaskNumbers.asStored`). `terms` is what a definition has besides its id and
-  /// its input (`PackedTerms`), `history` what a record has besides its columns once it ran (`packHistory`). What a row
-  /// may hold is checked when it is read, by its checksum and field by field.
+  /// Instants are ns; text is UTF-8; numbers are those of selene.h but for three (`TaskNumbers.asStored`). `terms` is
+  /// what a definition has besides its id and its input (`PackedTerms`), `history` what a record has besides its columns
+  /// once it ran (`packHistory`). What a row may hold is checked when it is read, by its checksum and field by field.
   static let create: StaticString = """
     PRAGMA application_id = 1399155822;
     PRAGMA user_version = 10;

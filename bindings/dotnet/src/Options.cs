@@ -90,6 +90,12 @@ namespace Selene
             return number == 0 ? Raw.NONE : (long)System.Math.Min(number ?? 0, long.MaxValue);
         }
 
+        /// <summary>The same; what is negative is nobody's word for something else.</summary>
+        internal static int Said(int? number)
+        {
+            return number == 0 ? Raw.NONE : number == Raw.NONE ? int.MinValue : number ?? 0;
+        }
+
         /// <summary>The same for one without a sign, where 0 is refused.</summary>
         internal static uint Said(uint? number)
         {

@@ -130,7 +130,7 @@ namespace Selene
             raw.recurrence = (int?)Recurrence ?? 0;
             raw.backoff = (int?)Backoff ?? 0;
             raw.backoff_delay = BackoffDelay?.Said ?? 0;
-            raw.response_window = ResponseWindow == 0 ? Raw.NONE : ResponseWindow == Raw.NONE ? int.MinValue : ResponseWindow ?? 0;
+            raw.response_window = Options.Said(ResponseWindow);
             raw.max_attempts = MaxAttempts;
             raw.constraints = (uint)Constraints;
             raw.tags = lent.Texts(Tags ?? None, "tags");

@@ -237,6 +237,9 @@ def test_windows_come_one_after_another_until_nothing_is_left(folder: Path) -> N
     assert "window 1 of 9999" in found
     assert "window 2 of 9999" in found
     assert "window 9999 of 9999" not in found
+    # Its two runs are in windows of their own, and the last window is that of the second.
+    assert found.count(": 1 (1 failed) of 1 eligible ran") == 1
+    assert ": 1 (1 new data) of 1 eligible ran" in found.split("window ")[-1]
     assert found.rstrip().endswith("nothing is left to do")
 
 

@@ -16,20 +16,20 @@ pub(crate) fn said(span: Duration) -> i64 {
     }
 }
 
+/// The same of a number of bytes, or of tasks.
+pub(crate) fn size(bytes: u64) -> i64 {
+    match i64::try_from(bytes).unwrap_or(raw::SELENE_NEVER) {
+        0 => raw::SELENE_NONE.into(),
+        said => said,
+    }
+}
+
 /// For a number without a sign whose 0 is a default: what is refused as 0 is.
 pub(crate) fn count<Number: From<u32> + PartialEq>(number: Number, refused: Number) -> Number {
     if number == Number::from(0) {
         refused
     } else {
         number
-    }
-}
-
-/// The same of a number of bytes, or of tasks.
-pub(crate) fn size(bytes: u64) -> i64 {
-    match i64::try_from(bytes).unwrap_or(raw::SELENE_NEVER) {
-        0 => raw::SELENE_NONE.into(),
-        said => said,
     }
 }
 

@@ -17,8 +17,6 @@
 /* Bytes of what a task left. */
 #define OUTPUT_SHOWN 60
 
-static const char *const priorities[] = {"", "very_low", "low", "normal", "high", "very_high"};
-
 struct text {
     char text[128];
 };
@@ -181,7 +179,7 @@ static void show_run(const struct session *session, const selene_report *report,
     if (run->stop_reason) append(&outcome, ", ", selene_name(SELENE_NAMES_STOP, run->stop_reason));
     printf("  %2" PRIu64 "  ", index + 1);
     print_id(session, run->id.data);
-    printf("%-9s  %5.3f  ", priorities[run->priority], run->score);
+    printf("%-9s  %5.3f  ", selene_name(SELENE_NAMES_PRIORITY, run->priority), run->score);
     if (report->paces) show_run_pace(&report->paces[index]);
     printf("%9s  %9s  %9s  %-19s  %-12s  %s\n", duration_text(run->estimate).text,
            duration_text(run->started_at - report->began_at).text,
@@ -500,7 +498,8 @@ static void show_input(const selene_task_info *info) {
 
 static void show_definition(const selene_task_info *info) {
     printf("  %s, %s, priority %s", selene_name(SELENE_NAMES_KIND, info->kind),
-           selene_name(SELENE_NAMES_SCHEDULE, info->schedule), priorities[info->priority]);
+           selene_name(SELENE_NAMES_SCHEDULE, info->schedule),
+           selene_name(SELENE_NAMES_PRIORITY, info->priority));
     if (info->recurrence == SELENE_RECURRENCE_CALENDAR) fputs(", by a calendar", stdout);
     else if (info->schedule == SELENE_SCHEDULE_PERIODIC)
         printf(", period %s", duration_text(info->period).text);

@@ -44,8 +44,9 @@ def _bare(source: ctypes.CDLL) -> Any:
 #: `library` gives the interpreter's lock up during a call; `fast` keeps it, for calls that neither wait nor write.
 library, fast, _next_of_library, _next_of_fast = _load()
 
+_major, _rest = divmod(fast.selene_version(), 1_000_000)
 #: The version of the library that is loaded.
-library_version: str = "{}.{}.{}".format(*(fast.selene_version() // 1000**place % 1000 for place in (2, 1, 0)))
+library_version: str = f"{_major}.{_rest // 1000}.{_rest % 1000}"
 
 
 def bare_next(functions: _raw.Functions) -> Any:

@@ -59,7 +59,7 @@ class _Taken:
 
     __slots__ = ("_exceptions", "_raw")
     # Kept here, as a module may be empty when the interpreter goes. weakref.finalize() takes as long as reading a row.
-    _destroy = fast.selene_free
+    _free = fast.selene_free
 
     def __init__(self, address: int, exceptions: Mapping[int, BaseException]) -> None:
         self._raw = ctypes.cast(address, ctypes.POINTER(_raw.selene_report))
@@ -70,7 +70,7 @@ class _Taken:
         return _read_rows(ctypes.addressof(self._raw.contents), self._exceptions)
 
     def __del__(self) -> None:
-        self._destroy(self._raw)
+        self._free(self._raw)
 
 
 class _ReadLater:

@@ -55,8 +55,8 @@ extension Duration {
 /// The same of a number.
 func said(_ number: Int32) -> Int32 { number == 0 ? SELENE_NONE : number == SELENE_NONE ? .min : number }
 
-/// The same of one without a sign, where 0 is refused.
-func said(_ number: UInt32) -> UInt32 { number == 0 ? .max : number }
-
 /// The same of a number of bytes.
 func said(_ bytes: UInt64) -> Int64 { bytes == 0 ? Int64(SELENE_NONE) : Int64(clamping: bytes) }
+
+/// The same of one without a sign, where 0 is refused.
+func said(_ number: UInt32) -> UInt32 { number == 0 ? .max : number }

@@ -30,9 +30,7 @@ public final class Options {
         return new Builder();
     }
 
-    /**
-     * For a field whose 0 is a default: the header's word for 0, which is refused where 0 is not allowed.
-     */
+    /** For a field whose 0 is a default: the header's word for 0, which is refused where 0 is not allowed. */
     static long said(Duration span) {
         return said(notNegative(span));
     }
